@@ -1,0 +1,1 @@
+"""The conversation: items, repair, requests, and the one task that owns them."""

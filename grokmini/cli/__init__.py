@@ -1,0 +1,1 @@
+"""The composition root: arguments, subcommands and the wiring of everything."""

@@ -1,0 +1,1 @@
+"""Settings, places on disk, models, and where each value came from."""

@@ -1,0 +1,53 @@
+"""The settings in force, as one frozen value with a place for every part's own small record."""
+
+from __future__ import annotations
+
+import msgspec
+
+from grokmini.protocol.permission import PermissionMode
+
+
+class ModelsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[models]`: the default model's name, empty to choose by what is there."""
+
+    default: str = ""
+
+
+class PermissionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[permission]`: the mode and the rules `Tool(pattern)`; deny beats ask beats allow."""
+
+    mode: PermissionMode = PermissionMode.ASK
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class ShellSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[shell]`: limits of commands, in seconds and characters."""
+
+    timeout_secs: float = 120.0
+    max_timeout_secs: float = 36_000.0
+    output_limit: int = 20_000
+
+
+class UiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ui]`: `accessible` asks for linear output without anything that ticks or repaints."""
+
+    accessible: bool = False
+    show_reasoning: bool = True
+
+
+class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[session]`: `max_turns` 0 means no limit on model rounds."""
+
+    max_turns: int = 0
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All of it. Models of the user (`[model.NAME]`) are in the catalogue, not here."""
+
+    models: ModelsSettings = ModelsSettings()
+    permission: PermissionSettings = PermissionSettings()
+    shell: ShellSettings = ShellSettings()
+    ui: UiSettings = UiSettings()
+    session: SessionSettings = SessionSettings()

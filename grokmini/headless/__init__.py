@@ -1,0 +1,1 @@
+"""The non-interactive front end: one prompt, one answer, an exit code."""

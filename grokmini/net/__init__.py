@@ -1,0 +1,1 @@
+"""HTTP. The only package that imports httpx."""

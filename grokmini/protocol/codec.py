@@ -1,0 +1,133 @@
+"""Protocol values to JSON lines and back, losing nothing.
+
+Decoding is strict. What a newer version wrote survives: an unknown kind becomes an `UnknownItem`, and every
+line that encoding would not reproduce is kept beside the value. JSON that holds a lone surrogate goes through
+the standard library; a pair is joined and a single one becomes U+FFFD (decisions.md, "Events, commands,
+formats").
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+import msgspec
+
+from grokmini.protocol.events import EVENT_VERSION, EventRecord, SessionEvent
+from grokmini.protocol.items import ConversationItem, KnownItem, Stored, UnknownItem
+
+T = TypeVar("T")
+
+_encoder = msgspec.json.Encoder()
+_item_decoder = msgspec.json.Decoder(KnownItem)
+_event_decoder: msgspec.json.Decoder[SessionEvent] = msgspec.json.Decoder(SessionEvent)
+
+
+class _Kind(msgspec.Struct):
+    type: str
+
+
+class _Header(msgspec.Struct):
+    v: int
+    seq: int
+    time: float
+    session_id: str
+    trace_id: str = ""
+
+
+_kind_decoder = msgspec.json.Decoder(_Kind)
+_header_decoder = msgspec.json.Decoder(_Header)
+
+_KNOWN_TAGS = frozenset(
+    {"system", "user", "assistant", "tool_result", "backend_tool_call", "reasoning"},
+)
+
+
+def join_surrogates(text: str) -> str:
+    """Join surrogate pairs to the characters they stand for; lone surrogates become U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def encode(value: object) -> bytes:
+    """A protocol value as one line of JSON, without the newline.
+
+    Text must be free of lone surrogates; `join_surrogates` is applied where text enters the program.
+    """
+    return _encoder.encode(value)
+
+
+def decode_json(data: bytes | str, type_: type[T]) -> T:
+    """Decode JSON to `type_`, surviving escapes of lone surrogates.
+
+    Raises `msgspec.DecodeError` for what is no JSON and `msgspec.ValidationError` for the wrong shape.
+    """
+    try:
+        return msgspec.json.decode(data, type=type_)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+        if "\\u" not in text:
+            raise
+        return msgspec.convert(clean_surrogates(_loads(text)), type_)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise msgspec.DecodeError(str(error)) from error
+
+
+def clean_surrogates(value: Any) -> Any:
+    """The same JSON value with every string put through `join_surrogates`."""
+    if isinstance(value, str):
+        return join_surrogates(value)
+    if isinstance(value, list):
+        return [clean_surrogates(entry) for entry in value]
+    if isinstance(value, dict):
+        return {join_surrogates(key): clean_surrogates(entry) for key, entry in value.items()}
+    return value
+
+
+def encode_stored(stored: Stored) -> bytes:
+    """An item as its line on disk: as it was read if nothing changed it, else freshly encoded."""
+    return stored.raw if stored.raw is not None else _encoder.encode(stored.item)
+
+
+def decode_stored(line: bytes) -> Stored:
+    """One line of `chat_history.jsonl`.
+
+    Raises `msgspec.DecodeError` (of which `ValidationError` is a kind) for a line that is no item.
+    """
+    item: ConversationItem
+    try:
+        item = _item_decoder.decode(line)
+    except msgspec.DecodeError:
+        kind = _kind_decoder.decode(line).type
+        if kind in _KNOWN_TAGS:
+            raise
+        return Stored(UnknownItem(kind), line)
+    return Stored(item, None if _encoder.encode(item) == line else line)
+
+
+def encode_event(record: EventRecord) -> bytes:
+    """An event with its header as one line of JSON, without the newline."""
+    header: dict[str, object] = {
+        "v": EVENT_VERSION,
+        "seq": record.seq,
+        "time": record.time,
+        "session_id": record.session_id,
+    }
+    if record.trace_id:
+        header["trace_id"] = record.trace_id
+    return _encoder.encode(header)[:-1] + b"," + _encoder.encode(record.event)[1:]
+
+
+def decode_event(line: bytes) -> EventRecord:
+    """One line of `updates.jsonl`. Raises `msgspec.DecodeError` for a line that is no known event."""
+    header = _header_decoder.decode(line)
+    event = _event_decoder.decode(line)
+    return EventRecord(header.seq, header.time, header.session_id, event, header.trace_id)

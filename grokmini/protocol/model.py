@@ -1,0 +1,133 @@
+"""Models and what they are asked: the neutral request, the model's facts, usage."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from grokmini.protocol.items import ConversationItem
+from grokmini.protocol.tools import ToolSpec
+
+Backend = Literal["chat_completions", "responses", "messages", "replay", "demo"]
+
+
+class Supports(msgspec.Struct, frozen=True):
+    """What a model or its server can do."""
+
+    tools: bool = True
+    images: bool = False
+    json_schema: bool = True
+    parallel_tools: bool = True
+    system_role: bool = True
+    stream_usage: bool = True
+
+
+class Price(msgspec.Struct, frozen=True, omit_defaults=True):
+    """US dollars per million tokens. `cached_input` defaults to the price of fresh input."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+
+
+class TimeLimits(msgspec.Struct, frozen=True):
+    """Seconds. `first_byte` None: 120, for reasoning models 600, for loopback and private addresses 1,800."""
+
+    connect: float = 10.0
+    first_byte: float | None = None
+    between_chunks: float = 120.0
+    whole: float | None = None
+
+
+class ModelSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Everything known of a model except its key. `name` is ours, `model` is the provider's id.
+
+    `context_window` and `max_output_tokens` are in tokens. Header values from the environment are resolved
+    where the request is made and are never part of this value.
+    """
+
+    name: str
+    model: str
+    base_url: str
+    api_backend: Backend = "chat_completions"
+    context_window: int = 128_000
+    max_output_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    reasoning_effort: str | None = None
+    extra_headers: dict[str, str] = {}
+    env_http_headers: dict[str, str] = {}
+    query_params: dict[str, str] = {}
+    supports: Supports = Supports()
+    price: Price | None = None
+    limits: TimeLimits = TimeLimits()
+    max_attempts: int = 5
+    preset: str = ""
+    provider: str = ""
+
+
+class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A backend-neutral request. `items` starts with the system item, if there is one.
+
+    `conversation_id` lets a provider keep its prompt cache warm.
+    """
+
+    request_id: str
+    model: ModelSpec
+    items: tuple[ConversationItem, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    response_schema: msgspec.Raw | None = None
+    conversation_id: str = ""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one or more calls, each counted in exactly one of the first four fields.
+
+    `input` is fresh input, `cached_input` was read from the provider's cache, `cache_write` was written to it.
+    `reasoning` is the part of the output that was reasoning (it is inside `output`). `cost_usd` is what the
+    provider reported; None when it did not.
+    """
+
+    calls: int = 0
+    input: int = 0
+    cached_input: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cost_usd: float | None = None
+    incomplete: bool = False
+
+    @property
+    def total_input(self) -> int:
+        """Everything the model read: what fills the context window."""
+        return self.input + self.cached_input + self.cache_write
+
+    @property
+    def total(self) -> int:
+        """Input and output together."""
+        return self.total_input + self.output
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
+        return Usage(
+            calls=self.calls + other.calls,
+            input=self.input + other.input,
+            cached_input=self.cached_input + other.cached_input,
+            cache_write=self.cache_write + other.cache_write,
+            output=self.output + other.output,
+            reasoning=self.reasoning + other.reasoning,
+            cost_usd=sum(costs) if costs else None,
+            incomplete=self.incomplete or other.incomplete,
+        )
+
+
+def cost_of(usage: Usage, price: Price | None) -> tuple[float | None, str]:
+    """The cost in US dollars and where the figure is from: `reported`, `computed` or, with no figure, ``."""
+    if usage.cost_usd is not None:
+        return usage.cost_usd, "reported"
+    if price is None or usage.incomplete:
+        return None, ""
+    cached = price.input if price.cached_input is None else price.cached_input
+    fresh = (usage.input + usage.cache_write) * price.input
+    return (fresh + usage.cached_input * cached + usage.output * price.output) / 1e6, "computed"

@@ -1,0 +1,1 @@
+"""Events to blocks, blocks to lines. No terminal and no session."""

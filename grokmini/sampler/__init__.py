@@ -1,0 +1,1 @@
+"""Model APIs: a neutral request in, neutral events out."""

@@ -1,0 +1,1 @@
+"""Running commands: the seam every child process goes through, and what confines it."""

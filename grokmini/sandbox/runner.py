@@ -1,0 +1,81 @@
+"""The seam that every command goes through: a spec in, a process handle out.
+
+What confines the child (nothing, the launcher, …) is behind `CommandRunner`; callers never know. Always true,
+whatever the runner: no controlling terminal, own session and process group, stdin empty, a neutral
+environment, and the whole group gone when the call ends, is cancelled or times out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """A command to run. `env` is the whole environment.
+
+    With `side_channel` the child gets one more descriptor, its number in `GROKMINI_SIDE_FD`, whose bytes come
+    back through `CommandHandle.side_output`.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: dict[str, str] = field(repr=False)
+    side_channel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExitStatus:
+    """How a process ended: by `code`, or by `signal` (then `code` is None)."""
+
+    code: int | None
+    signal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enforcement:
+    """What is really enforced, by proof. `label` is for the status line; `lost` names what is not."""
+
+    label: str
+    network_blocked: bool = False
+    confined: bool = False
+    lost: tuple[str, ...] = ()
+
+
+class CommandHandle(Protocol):
+    """A running command. The handle ends with the reap, so a reused pid cannot be signalled."""
+
+    @property
+    def pid(self) -> int:
+        """The process id of the command."""
+
+    def output(self) -> AsyncIterator[bytes]:
+        """Standard output and error, merged, as they come; ends when the command has ended and the rest is
+        read (2 s at most when a left-over child keeps the pipe open).
+        """
+
+    async def side_output(self) -> bytes:
+        """What the child wrote to its side channel, whole, once it has ended (64 KiB at most)."""
+
+    async def wait(self) -> ExitStatus:
+        """Wait for the end. What is left of the group is then killed."""
+
+    async def kill(self) -> None:
+        """End the whole group: SIGTERM, after 1 s stop all, kill all, reap. Safe to call more than once."""
+
+
+class CommandRunner(Protocol):
+    """Starts commands."""
+
+    @property
+    def enforcement(self) -> Enforcement:
+        """What holds for every command started here."""
+
+    async def start(self, spec: CommandSpec) -> CommandHandle:
+        """Start a command. Raises `SandboxError`, or `OSError` when the program or folder is not there."""
+
+    async def close(self) -> None:
+        """Kill what still runs and release everything."""

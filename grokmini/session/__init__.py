@@ -1,0 +1,1 @@
+"""The engine: one task a session, commands in, events out."""

@@ -1,0 +1,50 @@
+"""What the engine needs from outside."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from grokmini.protocol.events import EventRecord
+from grokmini.protocol.model import ModelRequest, ModelSpec
+from grokmini.protocol.samples import SampleEvent
+
+
+class Sampler(Protocol):
+    """A way to ask models. Retries are inside; what comes out is one good reply or an error."""
+
+    def sample(self, request: ModelRequest) -> AsyncGenerator[SampleEvent, None]:
+        """Stream one reply; the last event is `Finished`.
+
+        Closing or cancelling the generator closes the connection. Raises `SampleError`.
+        """
+
+
+class Models(Protocol):
+    """The models that can be chosen."""
+
+    def find(self, name: str) -> ModelSpec:
+        """The model of that name. Raises `UsageError` naming the nearest known ones."""
+
+
+class EventLog(Protocol):
+    """Where the stream of events is kept."""
+
+    def record(self, record: EventRecord) -> None:
+        """Accept an event; written soon, at turn ends at once. Never blocks, never fails."""
+
+
+class SessionRecord(Protocol):
+    """The index entry of the session (`summary.json`)."""
+
+    def prompt_started(self, text: str, prompt_index: int) -> None:
+        """A prompt was accepted."""
+
+    def turn_ended(self, *, model: str, tokens: int, messages: int) -> None:
+        """A turn is over; figures are totals of the session."""
+
+    def directory_changed(self, cwd: str) -> None:
+        """The session works elsewhere from now on."""
+
+    async def close(self) -> None:
+        """Write what is pending, release the lock, end."""

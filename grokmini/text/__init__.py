@@ -1,0 +1,1 @@
+"""Pure functions on text: width, wrapping, sanitising, SSE, diffs, tokens."""

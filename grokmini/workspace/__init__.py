@@ -1,0 +1,1 @@
+"""The user's files: reading, writing and searching them."""

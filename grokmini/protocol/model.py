@@ -67,6 +67,35 @@ class ModelSpec(msgspec.Struct, frozen=True, omit_defaults=True):
     provider: str = ""
 
 
+class ModelEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """`[model.NAME]` as a user writes it (spec: models.md, "Choosing a model").
+
+    The key comes from the first of `api_key`, `env_key` (the first variable that is set) and
+    `api_key_command` (run by the shell, its standard output) that gives one. The repr hides it.
+    """
+
+    model: str = ""
+    base_url: str = ""
+    api_backend: Backend | None = None
+    api_key: str = ""
+    env_key: str | tuple[str, ...] = ()
+    api_key_command: str = ""
+    context_window: int | None = None
+    max_completion_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    reasoning_effort: str | None = None
+    extra_headers: dict[str, str] = {}
+    env_http_headers: dict[str, str] = {}
+    query_params: dict[str, str] = {}
+    supports: Supports | None = None
+    price: Price | None = None
+    limits: TimeLimits | None = None
+
+    def __repr__(self) -> str:
+        return f"ModelEntry(model={self.model!r}, base_url={self.base_url!r})"
+
+
 class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """A backend-neutral request. `items` starts with the system item, if there is one.
 

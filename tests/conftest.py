@@ -1,0 +1,40 @@
+"""What every test gets: coroutine tests run to their end, and nothing of the real home folder is touched."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from pathlib import Path
+
+import pytest
+
+ASYNC_TEST_SECONDS = 60.0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run `async def` tests, each in a loop of its own with a time limit."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+
+    async def bounded() -> None:
+        async with asyncio.timeout(ASYNC_TEST_SECONDS):
+            await pyfuncitem.obj(**arguments)
+
+    asyncio.run(bounded())
+    return True
+
+
+@pytest.fixture(autouse=True)
+def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder; no key, model or place of the person who runs the tests leaks in."""
+    import os
+
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name in list(os.environ):
+        if name.startswith(("GROKMINI_", "XDG_")) or name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    return home

@@ -1,0 +1,85 @@
+"""Help texts, made from the option tables. The short one fits 80x24."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grokmini import __version__
+from grokmini.cli.option import HELP, CommandSpec, Option
+from grokmini.cli.options import HEADLESS, MAIN, OPTIONS, OTHER, PERMISSION, SESSION
+from grokmini.cli.table import COMMANDS
+
+LEFT = 31
+_GROUPS = (MAIN, SESSION, PERMISSION, HEADLESS, OTHER)
+
+
+def short_help() -> str:
+    """What most people need, on one screen of 80x24."""
+    lines = [
+        "Usage: grokmini [OPTIONS] [PROMPT]     work on the code in this folder",
+        "       grokmini COMMAND [OPTIONS]",
+        "",
+        *(_row(option, 2) for option in OPTIONS if option.main),
+        "",
+        *(_pair(name, summary, 12) for name, (_, summary) in COMMANDS.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def full_help() -> str:
+    """Every option with every spelling, in groups, and examples."""
+    lines = [
+        f"grokmini {__version__}: an AI coding agent that lives in your scrollback",
+        "",
+        "Usage: grokmini [OPTIONS] [PROMPT]",
+        "       grokmini COMMAND [OPTIONS]      grokmini COMMAND --help tells more",
+    ]
+    for group in _GROUPS:
+        lines += ["", group, *(line for option in OPTIONS if option.group == group for line in _long(option))]
+    lines += ["", "Commands", *(_pair(name, summary, 12) for name, (_, summary) in COMMANDS.items())]
+    lines += [
+        "",
+        "Examples",
+        "  grokmini                                 talk about the code in this folder",
+        "  grokmini 'why does test_cart fail?'      start with a question",
+        "  grokmini -c                              go on where you left off",
+        "  grokmini -p 'fix the failing test' --permission-mode accept-edits",
+        "  git diff | grokmini -p 'review this' -   join stdin to the prompt",
+        "",
+        "Exit codes: 0 done, 1 error, 2 usage, 3 max turns, 4 permission denied, 5 auth,",
+        "6 rate limit, 7 context full, 8 server or network, 9 sandbox, 129/130/143 signals",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def command_help(name: str, spec: CommandSpec) -> str:
+    """The help of one subcommand."""
+    words = f" {spec.words}" if spec.words else ""
+    lines = [f"Usage: grokmini {name} [OPTIONS]{words}", "", COMMANDS[name][1], ""]
+    lines += [_row(option, 9) for option in (*spec.options, HELP)]
+    if spec.examples:
+        lines += ["", "Examples", *(f"  {example}" for example in spec.examples)]
+    return "\n".join(lines) + "\n"
+
+
+def _spelled(names: Iterable[str], option: Option) -> str:
+    text = ", ".join(names)
+    if option.kind == "maybe":
+        return f"{text} [{option.value}]"
+    return f"{text} {option.value}" if option.value else text
+
+
+def _row(option: Option, most: int) -> str:
+    return _pair(_spelled(option.names[:most], option), option.help, LEFT)
+
+
+def _pair(left: str, right: str, width: int) -> str:
+    return f"  {left:<{width}} {right}"
+
+
+def _long(option: Option) -> list[str]:
+    """One option; spellings too long for the left column get a line of their own."""
+    left = _spelled(option.names, option)
+    if len(left) <= LEFT:
+        return [_pair(left, option.help, LEFT)]
+    return [f"  {left}", _pair("", option.help, LEFT)]

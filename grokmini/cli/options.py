@@ -1,0 +1,131 @@
+"""The options of `grokmini` itself: one table, and the frozen record that a command line becomes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grokmini.cli.option import HELP, Option
+
+OUTPUT_FORMATS = ("plain", "json", "stream-json", "streaming-json")
+
+PERMISSION_MODES = {
+    "ask": "ask",
+    "accept-edits": "accept-edits",
+    "plan": "plan",
+    "auto": "auto",
+    "always-approve": "always-approve",
+    "default": "ask",
+    "acceptEdits": "accept-edits",
+    "dontAsk": "ask",
+    "bypassPermissions": "always-approve",
+}
+"""Every spelling of a permission mode that is accepted, and the mode it means."""
+
+MAIN, SESSION, PERMISSION, HEADLESS, OTHER = (
+    "Main",
+    "Sessions",
+    "Permissions",
+    "Headless",
+    "Other",
+)
+
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        ("-p", "--print", "--single"),
+        "print_mode",
+        "answer PROMPT and exit; - reads it from stdin",
+        HEADLESS,
+        "maybe",
+        "PROMPT",
+        main=True,
+    ),
+    Option(("-m", "--model"), "model", "the model to use", MAIN, "value", "NAME", main=True),
+    Option(("--cwd",), "cwd", "work in DIR", MAIN, "value", "DIR", main=True, files="dir"),
+    Option(("-c", "--continue"), "continue_last", "go on with this folder's last session", SESSION, main=True),
+    Option(
+        ("-r", "--resume"),
+        "resume",
+        "go on with a session, by id or title",
+        SESSION,
+        "maybe",
+        "ID",
+        main=True,
+    ),
+    Option(("-s", "--session-id"), "session_id", "give the new session this UUID", SESSION, "value", "UUID"),
+    Option(("--no-save",), "no_save", "keep nothing of the session on disk", SESSION),
+    Option(
+        ("--permission-mode",),
+        "permission_mode",
+        "ask, accept-edits, plan, auto, always-approve",
+        PERMISSION,
+        "value",
+        "MODE",
+        choices=tuple(PERMISSION_MODES),
+        main=True,
+    ),
+    Option(
+        ("--yolo", "--always-approve", "--dangerously-skip-permissions"),
+        "permission_mode",
+        "never ask (= always-approve)",
+        PERMISSION,
+        fixed="always-approve",
+        main=True,
+    ),
+    Option(
+        ("--allow", "--allowedTools"),
+        "allow",
+        "allow without asking, as 'Bash(npm test)'",
+        PERMISSION,
+        "repeat",
+        "RULE",
+        main=True,
+    ),
+    Option(("--deny",), "deny", "never allow; beats --allow", PERMISSION, "repeat", "RULE", main=True),
+    Option(
+        ("--output-format",),
+        "output_format",
+        "plain, json, stream-json, streaming-json",
+        HEADLESS,
+        "value",
+        "FORMAT",
+        choices=OUTPUT_FORMATS,
+        main=True,
+    ),
+    Option(("--max-turns",), "max_turns", "stop after N model rounds", HEADLESS, "value", "N", main=True),
+    Option(("--tools",), "tools", "offer only these tools (ids, comma list)", HEADLESS, "value", "IDS"),
+    Option(("--disallowed-tools",), "without_tools", "offer all tools but these", HEADLESS, "value", "IDS"),
+    Option(("--plain",), "plain", "linear output: nothing is redrawn", OTHER),
+    Option(("--debug",), "debug", "write a detailed log and say where", OTHER),
+    Option(("-V", "-v", "--version"), "version", "show the version", OTHER, main=True),
+    HELP._replace(help="this help; --help all shows every option", group=OTHER),
+)
+
+
+class Options(NamedTuple):
+    """What the command line asks for. None and empty mean that nothing was said.
+
+    `prompt` "-" stands for stdin. `permission_mode` is one of our own five; with `never_ask` (the spelling
+    `dontAsk`) every question is answered No. `resume` "" is the bare `--resume`. `tools` and `without_tools`
+    are tool ids. `max_turns` counts model rounds, at least 1.
+    """
+
+    prompt: str | None = None
+    print_mode: bool = False
+    cwd: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+    never_ask: bool = False
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    without_tools: tuple[str, ...] = ()
+    max_turns: int | None = None
+    continue_last: bool = False
+    resume: str | None = None
+    session_id: str | None = None
+    save: bool = True
+    output_format: str = "plain"
+    plain: bool = False
+    debug: bool = False
+    version: bool = False
+    help: str = ""

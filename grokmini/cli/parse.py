@@ -1,0 +1,164 @@
+"""From words on the command line to values, by the option tables. Everything wrong is a `UsageError`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from grokmini.cli.option import HELP, CommandSpec, Option
+from grokmini.cli.options import OPTIONS, PERMISSION_MODES, Options
+from grokmini.protocol.errors import UsageError
+from grokmini.text.nearest import nearest
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of printing and leaving."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message[:1].lower() + message[1:], f"{self.prog} --help shows what there is")
+
+
+class Parsed:
+    """The values of one command line by the `dest` of their options, and its free words."""
+
+    def __init__(self, values: dict[str, Any], words: list[str]) -> None:
+        self._values = values
+        self.words = words
+
+    def flag(self, dest: str) -> bool:
+        """Whether a flag was given."""
+        return bool(self._values[dest])
+
+    def text(self, dest: str) -> str | None:
+        """The word of an option; None when it was not given, "" when given without a word."""
+        value = self._values[dest]
+        return None if value is None else str(value)
+
+    def many(self, dest: str) -> tuple[str, ...]:
+        """The words of a repeatable option."""
+        return tuple(self._values[dest] or ())
+
+
+def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str]) -> Parsed:
+    """Read a command line. What follows `--` is free words only. Raises `UsageError`."""
+    table = tuple(options)
+    parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
+    for option in table:
+        _add(parser, option)
+    parser.add_argument("words", nargs="*")
+    words = list(argv)
+    rest: list[str] = []
+    if "--" in words:
+        cut = words.index("--")
+        words, rest = words[:cut], words[cut + 1 :]
+    found, left = parser.parse_known_args(words)
+    for word in left:
+        if word.startswith("-") and word != "-":
+            raise _unknown(prog, word.partition("=")[0], table)
+    values = vars(found)
+    return Parsed(values, [*values.pop("words"), *left, *rest])
+
+
+def parse_subcommand(name: str, spec: CommandSpec, argv: Sequence[str]) -> Parsed:
+    """The command line of a subcommand; its free words are checked against the ones it takes."""
+    prog = f"grokmini {name}"
+    parsed = parse_words(prog, (*spec.options, HELP), argv)
+    if parsed.words and not spec.words:
+        raise UsageError(f"{prog} takes no words, but got {parsed.words[0]!r}", f"{prog} --help shows what there is")
+    for word in parsed.words:
+        if spec.choices and word not in spec.choices:
+            raise UsageError(f"{prog} does not know {word!r}", "it takes: " + ", ".join(spec.choices))
+    return parsed
+
+
+def parse_options(argv: Sequence[str]) -> Options:
+    """The command line of `grokmini` itself. Raises `UsageError`."""
+    parsed = parse_words("grokmini", OPTIONS, argv)
+    if parsed.flag("help"):
+        topic = " ".join(parsed.words)
+        if topic not in ("", "all"):
+            raise UsageError(f"there is no help on {topic!r}", "grokmini --help, grokmini --help all")
+        return Options(help=topic or "short")
+    mode = parsed.text("permission_mode")
+    options = Options(
+        prompt=_prompt(parsed),
+        print_mode=parsed.text("print_mode") is not None,
+        cwd=parsed.text("cwd"),
+        model=parsed.text("model"),
+        permission_mode=None if mode is None else PERMISSION_MODES[mode],
+        never_ask=mode == "dontAsk",
+        allow=parsed.many("allow"),
+        deny=parsed.many("deny"),
+        tools=_comma_list(parsed.text("tools")),
+        without_tools=_comma_list(parsed.text("without_tools")),
+        max_turns=_at_least_one("--max-turns", parsed.text("max_turns")),
+        continue_last=parsed.flag("continue_last"),
+        resume=parsed.text("resume"),
+        session_id=parsed.text("session_id"),
+        save=not parsed.flag("no_save"),
+        output_format=parsed.text("output_format") or "plain",
+        plain=parsed.flag("plain"),
+        debug=parsed.flag("debug"),
+        version=parsed.flag("version"),
+    )
+    _check_together(options)
+    return options
+
+
+def _add(parser: argparse.ArgumentParser, option: Option) -> None:
+    choices = option.choices or None
+    if option.kind == "flag":
+        default = False if option.fixed is True else None
+        parser.add_argument(
+            *option.names, dest=option.dest, action="store_const", const=option.fixed, default=default
+        )
+    elif option.kind == "repeat":
+        parser.add_argument(*option.names, dest=option.dest, action="append", choices=choices)
+    elif option.kind == "maybe":
+        parser.add_argument(*option.names, dest=option.dest, nargs="?", const="", choices=choices)
+    else:
+        parser.add_argument(*option.names, dest=option.dest, choices=choices)
+
+
+def _unknown(prog: str, name: str, options: tuple[Option, ...]) -> UsageError:
+    near = nearest(name, [known for option in options for known in option.names], 1)
+    hint = f"did you mean {near[0]}?" if near else f"{prog} --help shows what there is"
+    return UsageError(f"unknown option {name}", hint)
+
+
+def _prompt(parsed: Parsed) -> str | None:
+    """The one prompt, given to `-p` or as the free word."""
+    words = [word for word in (parsed.text("print_mode"), *parsed.words) if word]
+    if len(words) > 1:
+        raise UsageError("more than one word for a prompt: quote the prompt", f"grokmini '{' '.join(words)}'")
+    return words[0] if words else None
+
+
+def _comma_list(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def _at_least_one(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+        raise UsageError(f"{name} needs a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _check_together(options: Options) -> None:
+    """Options that exclude each other."""
+    ways = [
+        name
+        for name, given in (
+            ("--continue", options.continue_last),
+            ("--resume", options.resume is not None),
+            ("--session-id", options.session_id is not None),
+        )
+        if given
+    ]
+    if len(ways) > 1:
+        raise UsageError(f"{ways[0]} and {ways[1]} exclude each other")
+    if not options.save and len(ways) == 1 and ways[0] != "--session-id":
+        raise UsageError(f"--no-save and {ways[0]} exclude each other")

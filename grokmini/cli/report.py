@@ -1,0 +1,26 @@
+"""How errors reach the person: one line that says what happened, one that says what to do."""
+
+from __future__ import annotations
+
+import sys
+
+from grokmini.protocol.errors import GrokminiError
+from grokmini.text.sanitise import sanitise
+
+
+def complain(error: GrokminiError) -> None:
+    """Print an error on stderr; text that may come from a file or a server is made harmless."""
+    lines = [f"grokmini: {error.message}"]
+    if error.hint:
+        lines += [f"  {line}" for line in error.hint.splitlines()]
+    say("\n".join(lines))
+
+
+def say(text: str) -> None:
+    """One or more lines on stderr. A stderr that is closed or gone is nobody to talk to: nothing happens."""
+    if sys.stderr is None:
+        return
+    try:
+        print(sanitise(text), file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,62 @@
+"""How many cells text takes on a terminal: the one authority, by grapheme cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_VARIATION_EMOJI = "\ufe0f"
+_JOINER = "\u200d"
+
+
+def graphemes(text: str) -> Iterator[str]:
+    """The grapheme clusters of the text, in order; joined they are the text."""
+    if text.isascii():
+        return iter(text)
+    from wcwidth import iter_graphemes
+
+    return iter_graphemes(text)
+
+
+def cell_width(text: str) -> int:
+    """The number of cells that the text takes. Control characters count as nothing: sanitise first.
+
+    The width of a text is the sum of the widths of its grapheme clusters, so that wrapping adds up.
+    """
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return sum(map(_cluster_width, graphemes(text)))
+
+
+def _cluster_width(cluster: str) -> int:
+    """A cluster is as wide as its widest character, and two cells once it asks to be drawn as an emoji."""
+    from wcwidth import wcwidth
+
+    if len(cluster) == 1:
+        return max(0, wcwidth(cluster))
+    widest = max(wcwidth(character) for character in cluster)
+    if widest == 1 and (_VARIATION_EMOJI in cluster or _is_flag(cluster)):
+        return 2
+    return max(0, widest)
+
+
+def _is_flag(cluster: str) -> bool:
+    return len(cluster) == 2 and all("\U0001f1e6" <= character <= "\U0001f1ff" for character in cluster)
+
+
+def cut_to_width(text: str, cells: int, ellipsis: str = "…") -> str:
+    """The text itself if it fits into `cells`, else as much of its beginning as fits before the ellipsis.
+
+    Never wider than `cells`; with no room even for the ellipsis, the beginning that fits.
+    """
+    if cell_width(text) <= cells:
+        return text
+    room = cells - cell_width(ellipsis)
+    if room < 0:
+        room, ellipsis = cells, ""
+    kept: list[str] = []
+    for cluster in graphemes(text):
+        room -= cell_width(cluster)
+        if room < 0:
+            break
+        kept.append(cluster)
+    return "".join(kept) + ellipsis

@@ -14,9 +14,13 @@ class ModelsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PermissionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[permission]`: the mode and the rules `Tool(pattern)`; deny beats ask beats allow."""
+    """`[permission]`: the mode and the rules `Tool(pattern)`; deny beats ask beats allow.
+
+    `never_ask` is what the mode `dontAsk` adds to `ask`: every question is answered with No.
+    """
 
     mode: PermissionMode = PermissionMode.ASK
+    never_ask: bool = False
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()

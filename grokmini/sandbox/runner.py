@@ -29,10 +29,14 @@ class CommandSpec:
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """How a process ended: by `code`, or by `signal` (then `code` is None)."""
+    """How a process ended: by `code`, or by `signal` (then `code` is None).
+
+    `left_over` counts processes that were still there when the command ended, and were killed.
+    """
 
     code: int | None
     signal: int | None = None
+    left_over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,8 @@ class CommandHandle(Protocol):
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output and error, merged, as they come; ends when the command has ended and the rest is
-        read (2 s at most when a left-over child keeps the pipe open).
+        read (2 s at most when a left-over child keeps the pipe open). One reader; cancelling a pending step
+        loses nothing, the next step goes on from there.
         """
 
     async def side_output(self) -> bytes:
@@ -65,6 +70,9 @@ class CommandHandle(Protocol):
 
     async def kill(self) -> None:
         """End the whole group: SIGTERM, after 1 s stop all, kill all, reap. Safe to call more than once."""
+
+    def abandon(self) -> None:
+        """Begin what `kill` does and return at once; the runner sees it through (its `close` waits for it)."""
 
 
 class CommandRunner(Protocol):

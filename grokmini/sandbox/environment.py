@@ -1,0 +1,93 @@
+"""The neutral environment of commands: no keys, no pagers, no editors, nothing that waits for a person.
+
+What holds for every child we start, whatever the sandbox profile (spec: sandbox.md "Always true";
+decisions.md "Shell and git").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_FIXED: Final = {
+    "TERM": "dumb",
+    "CI": "1",
+    "NO_COLOR": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "MANPAGER": "cat",
+    "SYSTEMD_PAGER": "cat",
+    "GH_PAGER": "cat",
+    "AWS_PAGER": "",
+    "EDITOR": "true",
+    "VISUAL": "true",
+    "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GPG_TTY": "",
+    "PIP_NO_INPUT": "1",
+}
+
+_DROPPED: Final = frozenset(
+    {
+        "BASH_ENV",
+        "ENV",
+        "PROMPT_COMMAND",
+        "SSH_ASKPASS",
+        "GIT_ASKPASS",
+        "SUDO_ASKPASS",
+        "FORCE_COLOR",
+        "CLICOLOR_FORCE",
+        "COLORTERM",
+        "COLUMNS",
+        "LINES",
+        "LESSOPEN",
+        "_",
+    }
+)
+
+_SECRET_WORDS: Final = frozenset(
+    {
+        "TOKEN",
+        "SECRET",
+        "SECRETS",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "APIKEY",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "PAT",
+    }
+)
+_SECRET_PAIRS: Final = frozenset(
+    {("API", "KEY"), ("ACCESS", "KEY"), ("PRIVATE", "KEY"), ("AUTH", "KEY"), ("API", "KEYS")}
+)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of that name holds a key, token or password, going by the words of the name."""
+    words = name.upper().split("_")
+    if not _SECRET_WORDS.isdisjoint(words):
+        return True
+    return not _SECRET_PAIRS.isdisjoint(zip(words, words[1:], strict=False))
+
+
+def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The environment a command gets, made from the one we were started in.
+
+    Keys, tokens and passwords are left out by name, as are our own `GROKMINI_*` variables, start-up files of
+    shells and programs that ask for passwords; pagers and editors are replaced by ones that never wait.
+    """
+    kept = {
+        name: value
+        for name, value in base.items()
+        if name not in _DROPPED
+        and not name.startswith(("GROKMINI_", "BASH_FUNC_"))
+        and not is_secret_name(name)
+    }
+    kept.update(_FIXED)
+    return kept

@@ -1,0 +1,351 @@
+"""Commands without confinement: the runner used where no sandbox is.
+
+One `Popen` a command (no helper process, no watcher thread): the exit is seen through a pidfd and the output
+through the loop's own readers. Every child inherits the write end of a pipe, the lifeline; when it is closed
+as the command ends, nothing is left over, else those who hold it are found and killed whatever session they
+moved to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Final
+
+from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
+from grokmini.sandbox.survivors import descendants, holders_of_pipe, signal_all
+
+READ_SIZE: Final = 65_536
+MAX_UNREAD: Final = 1_048_576
+MAX_SIDE_OUTPUT: Final = 65_536
+TERM_GRACE: Final = 1.0
+"""Seconds between asking a group to end and ending it."""
+SETTLE: Final = 0.1
+"""Seconds that children of an ended command get to write their last words."""
+DRAIN_LIMIT: Final = 2.0
+"""Seconds at most that an open pipe is read after its command ended."""
+
+
+class _Pipe:
+    """The read end of a pipe, drained by the event loop into memory with a bound on what waits unread."""
+
+    def __init__(self, fd: int, on_change: Callable[[], None], bound: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._on_change = on_change
+        self._bound = bound
+        self._loop = asyncio.get_running_loop()
+        self._reading = False
+        self.inode = os.fstat(fd).st_ino
+        self.chunks: deque[bytes] = deque()
+        self.unread = 0
+        self.ended = False
+        self.resume()
+
+    def resume(self) -> None:
+        """Go on reading after the reader has taken chunks."""
+        if not self._reading and not self.ended and self.unread < self._bound:
+            self._loop.add_reader(self._fd, self.read_some)
+            self._reading = True
+
+    def _pause(self) -> None:
+        if self._reading:
+            self._loop.remove_reader(self._fd)
+            self._reading = False
+
+    def read_some(self) -> None:
+        """Read once. Called by the loop when there is something."""
+        if self.ended:
+            return
+        try:
+            data = os.read(self._fd, READ_SIZE)
+        except BlockingIOError:
+            return
+        if not data:
+            self.close()
+        else:
+            self.chunks.append(data)
+            self.unread += len(data)
+            if self.unread >= self._bound:
+                self._pause()
+        self._on_change()
+
+    def read_all(self) -> None:
+        """Read what is there now, up to the bound."""
+        before = -1
+        while not self.ended and self.unread < self._bound and self.unread != before:
+            before = self.unread
+            self.read_some()
+
+    def take(self) -> bytes | None:
+        """The next chunk, or None when there is none right now."""
+        if not self.chunks:
+            return None
+        data = self.chunks.popleft()
+        self.unread -= len(data)
+        return data
+
+    def close(self) -> None:
+        """Stop reading for good."""
+        if not self.ended:
+            self._pause()
+            self.ended = True
+            os.close(self._fd)
+
+
+class _Output:
+    """The iterator over a command's output. Cancelling a pending step loses nothing."""
+
+    def __init__(self, command: UnconfinedCommand) -> None:
+        self._command = command
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        chunk = await self._command.next_chunk()
+        if chunk is None:
+            raise StopAsyncIteration
+        return chunk
+
+
+class UnconfinedCommand:
+    """A running command (a `CommandHandle`). Made by `UnconfinedRunner.start` alone."""
+
+    def __init__(self, process: subprocess.Popen[bytes], output: int, lifeline: int) -> None:
+        self._process = process
+        self._changed = asyncio.Event()
+        self._output = _Pipe(output, self._changed.set, MAX_UNREAD)
+        self._lifeline = _Pipe(lifeline, self._changed.set, MAX_SIDE_OUTPUT)
+        self._exited = asyncio.Event()
+        self._status: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._killing: asyncio.Task[None] | None = None
+        self._reaped = False
+        self._watch_exit()
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also the group's and the session's."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the command is reaped and nothing of it is left."""
+        return self._status.done()
+
+    def output(self) -> AsyncIterator[bytes]:
+        """Standard output and error, merged, as they come."""
+        return _Output(self)
+
+    async def next_chunk(self) -> bytes | None:
+        """The next piece of output; None when all is read."""
+        while True:
+            chunk = self._output.take()
+            if chunk is not None:
+                self._output.resume()
+                return chunk
+            if self._output.ended:
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def side_output(self) -> bytes:
+        """What the child wrote to its side channel, whole."""
+        await self.wait()
+        return b"".join(self._lifeline.chunks)
+
+    async def wait(self) -> ExitStatus:
+        """Wait until the command has ended and nothing is left of it."""
+        return await asyncio.shield(self._status)
+
+    async def kill(self) -> None:
+        """End the whole tree; returns when it is gone."""
+        self.abandon()
+        await self.wait()
+
+    def abandon(self) -> None:
+        """Begin the end of the whole tree and return at once."""
+        if self._status.done() or self._killing is not None:
+            return
+        self._signal_group(signal.SIGTERM)
+        self._killing = self._own(self._kill_tree())
+
+    async def settled(self) -> None:
+        """Wait for everything begun here, so that no task is left behind."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _own(self, work: object) -> asyncio.Task[None]:
+        assert asyncio.iscoroutine(work)
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _watch_exit(self) -> None:
+        loop = asyncio.get_running_loop()
+        if hasattr(os, "pidfd_open"):
+            pidfd = os.pidfd_open(self.pid)
+
+            def exited() -> None:
+                loop.remove_reader(pidfd)
+                os.close(pidfd)
+                self._on_exit()
+
+            loop.add_reader(pidfd, exited)
+        else:
+            threading.Thread(target=self._wait_in_thread, args=(loop,), daemon=True).start()
+
+    def _wait_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        else:
+            self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(self._on_exit)
+
+    def _on_exit(self) -> None:
+        self._exited.set()
+        self._output.read_all()
+        self._lifeline.read_all()
+        if self._output.ended and self._lifeline.ended:
+            self._reap(left_over=0)
+        else:
+            self._own(self._finish())
+
+    async def _finish(self) -> None:
+        """The command is over but something still holds its pipes: let it settle, then kill it.
+
+        The dead command is not yet reaped, so that its group's number is still ours.
+        """
+        await self._pipes_end(SETTLE if self._killing is None else TERM_GRACE)
+        left_over = 0
+        if not self._lifeline.ended:
+            left_over = await asyncio.to_thread(self._kill_survivors)
+        self._signal_group(signal.SIGKILL)
+        self._reap(left_over)
+        await self._pipes_end(DRAIN_LIMIT)
+        self._output.close()
+        self._lifeline.close()
+        self._changed.set()
+
+    async def _pipes_end(self, seconds: float) -> None:
+        """Wait until nothing holds the pipes, as long as someone takes the output, at most that long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not (self._lifeline.ended and (self._output.ended or self._output.unread >= MAX_UNREAD)):
+                    self._changed.clear()
+                    await self._changed.wait()
+
+    def _kill_survivors(self) -> int:
+        """Kill who still holds the lifeline, newcomers included. Returns how many there were."""
+        killed: set[int] = set()
+        for _ in range(8):
+            found = holders_of_pipe(self._lifeline.inode) - {self.pid, os.getpid()}
+            if not found - killed and killed:
+                break
+            signal_all(found, signal.SIGSTOP)
+            killed |= found
+            signal_all(found, signal.SIGKILL)
+            if not found:
+                break
+        return len(killed)
+
+    async def _kill_tree(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(TERM_GRACE):
+                await self._exited.wait()
+        if not self._exited.is_set():
+            self._signal_group(signal.SIGSTOP)
+            tree = await asyncio.to_thread(descendants, self.pid)
+            signal_all(tree, signal.SIGSTOP)
+            self._signal_group(signal.SIGKILL)
+            signal_all(tree, signal.SIGKILL)
+        await self.wait()
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        if not self._reaped:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def _reap(self, left_over: int) -> None:
+        code = self._process.wait()
+        self._reaped = True
+        if not self._status.done():
+            status = ExitStatus(code, None, left_over) if code >= 0 else ExitStatus(None, -code, left_over)
+            self._status.set_result(status)
+        self._changed.set()
+
+
+class UnconfinedRunner:
+    """Starts commands with nothing around them (a `CommandRunner`)."""
+
+    def __init__(self) -> None:
+        self._commands: set[UnconfinedCommand] = set()
+        self._closed = False
+
+    @property
+    def enforcement(self) -> Enforcement:
+        """Nothing is enforced, and the status line says so."""
+        return Enforcement("none", lost=("file access is not confined", "the network is open"))
+
+    async def start(self, spec: CommandSpec) -> UnconfinedCommand:
+        """Start a command in a session and group of its own, without a terminal, with empty input.
+
+        Raises `OSError` when the program or the folder is not there.
+        """
+        if self._closed:
+            raise RuntimeError("the runner is closed")
+        self._commands = {command for command in self._commands if not command.ended}
+        command = _launch(spec)
+        self._commands.add(command)
+        return command
+
+    async def close(self) -> None:
+        """Kill what still runs and wait until it is gone."""
+        self._closed = True
+        for command in self._commands:
+            command.abandon()
+        for command in self._commands:
+            await command.wait()
+            await command.settled()
+        self._commands.clear()
+
+
+def _launch(spec: CommandSpec) -> UnconfinedCommand:
+    output_read, output_write = os.pipe()
+    lifeline_read, lifeline_write = os.pipe()
+    env = spec.env
+    if spec.side_channel:
+        env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
+    try:
+        process = subprocess.Popen(
+            spec.argv,
+            cwd=spec.cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output_write,
+            stderr=output_write,
+            pass_fds=(lifeline_write,),
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(output_read)
+        os.close(lifeline_read)
+        raise
+    finally:
+        os.close(output_write)
+        os.close(lifeline_write)
+    try:
+        return UnconfinedCommand(process, output_read, lifeline_read)
+    except OSError:
+        process.kill()
+        process.wait()
+        raise

@@ -27,6 +27,17 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--full` runs the counts that specs and issues name; without it about a fiftieth of them."""
+    parser.addoption("--full", action="store_true", help="run the full counts instead of the small ones")
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether the full counts were asked for."""
+    return bool(request.config.getoption("--full"))
+
+
 @pytest.fixture(autouse=True)
 def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder; no key, model or place of the person who runs the tests leaks in."""

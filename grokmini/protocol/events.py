@@ -67,7 +67,10 @@ class ReasoningDelta(msgspec.Struct, frozen=True, tag="reasoning_delta", gc=Fals
 
 
 class ToolCallReady(msgspec.Struct, frozen=True, tag="tool_call_ready"):
-    """A call arrived whole. `arguments` is the raw JSON string as the model sent it."""
+    """A call arrived whole. `arguments` is the raw JSON string as the model sent it.
+
+    `call_id` is ours and unique in the session (`{prompt}-{n}`); ids of servers may repeat.
+    """
 
     call_id: str
     tool: ToolEnvelope

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from grokmini.protocol.events import EventRecord
+from grokmini.protocol.items import ConversationItem
 from grokmini.protocol.model import ModelRequest, ModelSpec
 from grokmini.protocol.samples import SampleEvent
 
@@ -48,3 +49,12 @@ class SessionRecord(Protocol):
 
     async def close(self) -> None:
         """Write what is pending, release the lock, end."""
+
+
+class PromptPrefix(Protocol):
+    """What the model is told besides the person's words."""
+
+    async def before_prompt(self, items: Sequence[ConversationItem]) -> Sequence[ConversationItem]:
+        """What has to go into the history ahead of the next prompt: for a new session the system prompt, the
+        environment and the project's instructions; later only what has changed. Raises `GrokminiError`.
+        """

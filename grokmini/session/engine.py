@@ -1,0 +1,292 @@
+"""The engine: one task a session. It digests before it eats, and nothing else starts a turn.
+
+Each round serves, in this order, what stops work, what came back from inside, and what the world asks
+(`ORDER`). A branch decides and hands long work to a task, so none can starve those below it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Literal, TypeAlias, assert_never
+
+import msgspec
+
+from grokmini.protocol import commands, events
+from grokmini.protocol.errors import UsageError
+from grokmini.protocol.items import SyntheticReason, user_text
+from grokmini.session.call_runner import CallRunner
+from grokmini.session.handle import SessionHandle
+from grokmini.session.parts import Live, Parts
+from grokmini.session.path_locks import PathLocks
+from grokmini.session.queue import PromptQueue
+from grokmini.session.shell import ShellRun, run_shell
+from grokmini.session.stream import EventStream
+from grokmini.session.turn import Turn
+
+_log = logging.getLogger(__name__)
+
+TURN_END_SECONDS = 5.0
+FLUSH_SECONDS = 5.0
+
+
+class TurnDone(msgspec.Struct, frozen=True):
+    """The running turn is over."""
+
+    ended: events.TurnEnded
+
+
+class ShellDone(msgspec.Struct, frozen=True):
+    """The user's own command is over."""
+
+    run: ShellRun
+
+
+Work: TypeAlias = commands.SessionCommand | TurnDone | ShellDone
+Lane = Literal["stop", "inside", "outside"]
+
+ORDER: tuple[Lane, ...] = ("stop", "inside", "outside")
+"""Order of service in every round."""
+
+_STOPPING = (commands.CancelTurn, commands.Shutdown)
+
+
+class SessionEngine:
+    """Owns the turn, the queue, mode and model of one session."""
+
+    def __init__(self, parts: Parts, live: Live, stream: EventStream) -> None:
+        self._parts = parts
+        self._live = live
+        self._stream = stream
+        self._lanes: dict[Lane, deque[Work]] = {lane: deque() for lane in ORDER}
+        self._wake = asyncio.Event()
+        self._queue = PromptQueue()
+        self._turn: Turn | None = None
+        self._turn_task: asyncio.Task[None] | None = None
+        self._shell_task: asyncio.Task[None] | None = None
+        self._locks = PathLocks()
+        self._shutdown: commands.Shutdown | None = None
+        self._over = False
+
+    def send(self, command: commands.SessionCommand) -> None:
+        """Accept a command. After the end nothing happens."""
+        self._put("stop" if isinstance(command, _STOPPING) else "outside", command)
+
+    def _put(self, lane: Lane, work: Work) -> None:
+        if not self._over:
+            self._lanes[lane].append(work)
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Serve until shutdown, then close everything. Cancelling it is a shutdown too."""
+        try:
+            while self._shutdown is None:
+                work = self._next()
+                if work is None:
+                    self._wake.clear()
+                    await self._wake.wait()
+                else:
+                    await self._serve(work)
+        finally:
+            await self._close()
+
+    def _next(self) -> Work | None:
+        for lane in ORDER:
+            if self._lanes[lane]:
+                return self._lanes[lane].popleft()
+        return None
+
+    async def _serve(self, work: Work) -> None:
+        match work:
+            case commands.CancelTurn():
+                self._cancel(work.reason)
+            case commands.Shutdown():
+                self._shutdown = work
+            case TurnDone():
+                await self._turn_done(work.ended)
+            case ShellDone():
+                await self._shell_done(work.run)
+            case commands.Prompt():
+                await self._prompt(work)
+            case commands.Interject():
+                await self._interject(work)
+            case commands.AnswerPermission():
+                if self._turn is not None:
+                    self._turn.approvals.answer(work.request_id, work.answer)
+            case commands.EditQueue():
+                self._edit_queue(work)
+            case commands.SetMode():
+                self._live.mode = work.mode
+                self._stream.emit(events.ModeChanged(work.mode))
+            case commands.SetModel():
+                self._set_model(work.name)
+            case commands.RunShell():
+                self._start_shell(work.command)
+            case commands.ChangeDirectory():
+                await self._change_directory(work.path)
+            case _:
+                assert_never(work)
+
+    async def _prompt(self, prompt: commands.Prompt) -> None:
+        if self._turn is None:
+            await self._start(prompt)
+        else:
+            self._queue.add(prompt)
+            self._stream.emit(events.PromptQueued(prompt.prompt_id, prompt.text), prompt.prompt_id)
+
+    async def _start(self, prompt: commands.Prompt) -> None:
+        def emit(event: events.SessionEvent) -> None:
+            self._stream.emit(event, prompt.prompt_id)
+
+        runner = CallRunner(emit=emit, locks=self._locks, monotonic=self._parts.monotonic)
+        index = await self._parts.chat.next_prompt_index()
+        turn = self._turn = Turn(self._parts, self._live, prompt, index, emit=emit, runner=runner)
+
+        async def run() -> None:
+            self._put("inside", TurnDone(await turn.run()))
+
+        self._turn_task = asyncio.create_task(run(), name=f"turn-{index}")
+
+    async def _turn_done(self, ended: events.TurnEnded) -> None:
+        assert self._turn is not None
+        trace_id = self._turn.prompt.prompt_id
+        self._turn = self._turn_task = None
+        items = await self._parts.chat.items()
+        tokens = await self._parts.chat.tokens()
+        self._parts.record.turn_ended(model=self._live.model.name, tokens=tokens, messages=len(items))
+        self._stream.emit(ended, trace_id)
+        await self._parts.chat.flush()
+        following = self._queue.take()
+        if following is not None:
+            self._stream.emit(events.PromptUnqueued(following.prompt_id, "started"), following.prompt_id)
+            await self._start(following)
+
+    def _cancel(self, reason: str) -> None:
+        if self._turn is not None:
+            self._turn.stop(reason)
+        if self._shell_task is not None:
+            self._shell_task.cancel()
+
+    async def _interject(self, command: commands.Interject) -> None:
+        prompt = self._queue.take(command.prompt_id)
+        if prompt is None:
+            return
+        if self._turn is None:
+            self._stream.emit(events.PromptUnqueued(prompt.prompt_id, "started"), prompt.prompt_id)
+            await self._start(prompt)
+        else:
+            self._stream.emit(events.PromptUnqueued(prompt.prompt_id, "interjected"), prompt.prompt_id)
+            self._turn.interject(prompt)
+
+    def _edit_queue(self, edit: commands.EditQueue) -> None:
+        if edit.action == "replace":
+            if self._queue.replace(edit.prompt_id, edit.text):
+                self._stream.emit(events.PromptQueued(edit.prompt_id, edit.text), edit.prompt_id)
+            return
+        ids = [prompt.prompt_id for prompt in self._queue] if edit.action == "clear" else [edit.prompt_id]
+        for prompt_id in ids:
+            if self._queue.take(prompt_id) is not None:
+                self._stream.emit(events.PromptUnqueued(prompt_id, "removed"), prompt_id)
+
+    def _set_model(self, name: str) -> None:
+        try:
+            self._live.model = self._parts.models.find(name)
+        except UsageError as error:
+            self._stream.emit(events.Notice("error", f"{error.message} {error.hint}".strip(), "model"))
+            return
+        self._stream.emit(events.ModelChanged(self._live.model.name, self._live.model.context_window))
+
+    def _start_shell(self, command: str) -> None:
+        if self._shell_task is not None:
+            self._stream.emit(
+                events.Notice("warning", "A command of yours still runs; Ctrl-C stops it.", "shell")
+            )
+            return
+
+        async def run() -> None:
+            self._put("inside", ShellDone(await run_shell(self._parts, command, self._stream.emit)))
+
+        self._shell_task = asyncio.create_task(run(), name="shell")
+
+    async def _shell_done(self, run: ShellRun) -> None:
+        self._shell_task = None
+        self._stream.emit(events.ShellFinished(run.command, run.output, run.exit_code, run.seconds))
+        await self._add(run.for_model(), SyntheticReason.SHELL_ESCAPE)
+
+    async def _change_directory(self, path: str) -> None:
+        target = Path(path).expanduser()
+        target = target if target.is_absolute() else self._parts.workspace.root / target
+        try:
+            target = target.resolve(strict=True)
+            if not target.is_dir():
+                raise NotADirectoryError
+        except OSError as error:
+            reason = "it is not a folder" if isinstance(error, NotADirectoryError) else error.strerror
+            text = f"Still in {self._parts.workspace.root}: cannot go to {path} ({reason})."
+            self._stream.emit(events.Notice("error", text, "directory"))
+            return
+        self._parts.move_to(target)
+        self._parts.record.directory_changed(str(target))
+        self._stream.emit(events.DirectoryChanged(str(target), self._parts.branch_of(target)))
+        await self._add(f"The working directory is now {target}.", SyntheticReason.SYSTEM_REMINDER)
+
+    async def _add(self, text: str, reason: SyntheticReason) -> None:
+        """Put an item into the history: now when idle (behind the prefix), else at the turn's next gap."""
+        item = user_text(text, reason=reason)
+        if self._turn is not None:
+            self._turn.add_at_gap(item)
+            return
+        for before in await self._parts.prefix.before_prompt(await self._parts.chat.items()):
+            self._parts.chat.push(before)
+        self._parts.chat.push(item)
+
+    async def _close(self) -> None:
+        """Stop the turn, flush, end. Each step has its limit; what it left undone is said."""
+        undone: list[str] = []
+        reason = self._shutdown.reason if self._shutdown else "cancelled"
+        self._cancel(reason)
+        running = [task for task in (self._turn_task, self._shell_task) if task is not None]
+        if running:
+            _, late = await asyncio.wait(running, timeout=TURN_END_SECONDS)
+            undone.extend(f"{task.get_name()} did not stop in {TURN_END_SECONDS:g} s" for task in late)
+        for work in tuple(self._lanes["inside"]):
+            if isinstance(work, TurnDone) and self._turn is not None:
+                self._stream.emit(work.ended, self._turn.prompt.prompt_id)
+        for prompt in self._queue:
+            self._stream.emit(events.PromptUnqueued(prompt.prompt_id, "removed"), prompt.prompt_id)
+        self._over = True
+        await self._parts.runner.close()
+        if not await _within(FLUSH_SECONDS, self._parts.chat.close()):
+            undone.append(f"the history was not flushed in {FLUSH_SECONDS:g} s")
+        self._stream.emit(events.SessionEnded(reason, tuple(undone)))
+        if not await _within(FLUSH_SECONDS, self._parts.record.close()):
+            _log.error("the session files were not closed in time")
+        self._stream.close()
+
+
+async def _within(seconds: float, step: Coroutine[object, object, None]) -> bool:
+    """Await a step for so long at most; whether it ended."""
+    try:
+        await asyncio.wait_for(step, seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+def start_engine(parts: Parts, live: Live, stream: EventStream) -> SessionHandle:
+    """Start a session's engine in a task of its own and return the handle to it."""
+    engine = SessionEngine(parts, live, stream)
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run() -> None:
+        try:
+            await engine.run()
+        finally:
+            if not ended.done():
+                ended.set_result(None)
+
+    task = asyncio.create_task(run(), name="session")
+    return SessionHandle(parts.session_id, stream, engine.send, ended, task)

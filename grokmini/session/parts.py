@@ -1,0 +1,56 @@
+"""Everything a session is given: one frozen record, filled by the composition root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grokmini.chat.actor import ChatHandle
+from grokmini.protocol.model import ModelSpec
+from grokmini.protocol.permission import PermissionMode
+from grokmini.sandbox.runner import CommandRunner
+from grokmini.session.ports import EventLog, Models, PromptPrefix, Sampler, SessionRecord
+from grokmini.tools.contract import Resources, SpillFiles
+from grokmini.tools.permission import PermissionPolicy
+from grokmini.tools.registry import ToolRegistry
+from grokmini.workspace.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The session's collaborators.
+
+    `move_to` makes another folder the working directory of files and commands; `branch_of` reads the git branch
+    of a folder ("" for none). `interactive` says whether a person can be asked. `max_turns` limits the model
+    rounds of a prompt, 0 for no limit. `clock` is seconds since the epoch, `monotonic` seconds that only grow.
+    """
+
+    session_id: str
+    version: str
+    chat: ChatHandle
+    sampler: Sampler
+    models: Models
+    registry: ToolRegistry
+    policy: PermissionPolicy
+    workspace: Workspace
+    resources: Resources
+    runner: CommandRunner
+    log: EventLog
+    record: SessionRecord
+    spill: SpillFiles
+    prefix: PromptPrefix
+    move_to: Callable[[Path], None]
+    branch_of: Callable[[Path], str]
+    interactive: bool
+    max_turns: int
+    clock: Callable[[], float]
+    monotonic: Callable[[], float]
+
+
+class Live:
+    """What may change while the session runs: the permission mode and the model. Owned by the engine."""
+
+    def __init__(self, mode: PermissionMode, model: ModelSpec) -> None:
+        self.mode = mode
+        self.model = model

@@ -1,0 +1,215 @@
+"""The tool calls of one reply: first all are decoded and admitted in order, then the admitted ones run.
+
+What the person wills stops the work: a denial, an interjection and a cancel are a fuse, after which no later call
+is asked about or run. What the world refuses (invalid arguments, a deny rule, nobody to ask) is told to the model
+as that call's result. Results keep the order of the calls whatever the order of finishing
+(spec: session-loop.md, "Tool calls of one reply").
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, NamedTuple, assert_never
+
+import msgspec
+
+from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.events import PermissionAsked, SessionEvent, ToolCallReady
+from grokmini.protocol.ids import short_id
+from grokmini.protocol.items import ToolCall, ToolResultItem
+from grokmini.protocol.permission import PermissionMode
+from grokmini.session.approvals import Approvals
+from grokmini.session.call_runner import CallResult, CallRunner, failed
+from grokmini.session.parts import Parts
+from grokmini.tools.arguments import decode_arguments
+from grokmini.tools.contract import Subject, Tool, ToolCallContext
+from grokmini.tools.permission import Allow, Ask, Deny
+
+
+class Fuse(Enum):
+    """Why the later calls of a reply were not run."""
+
+    NONE = "none"
+    DENIED = "denied"
+    REASON = "reason"
+    INTERJECTION = "interjection"
+
+
+class BatchOutcome(NamedTuple):
+    """What came of a reply's calls. `denied` names what nobody could be asked about, as rules."""
+
+    results: tuple[ToolResultItem, ...]
+    fuse: Fuse
+    denied: tuple[str, ...]
+
+
+class PlannedCall:
+    """A call on its way: decoded, perhaps already answered, else ready to run."""
+
+    def __init__(self, call: ToolCall, ctx: ToolCallContext) -> None:
+        self.call = call
+        self.ctx = ctx
+        self.tool: Tool[Any] | None = None
+        self.args: msgspec.Struct | None = None
+        self.notes: tuple[str, ...] = ()
+        self.result: CallResult | None = None
+
+
+class ToolCalls:
+    """Runs the calls of one reply. One object a reply, so that a cancel finds what had been done."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        runner: CallRunner,
+        approvals: Approvals,
+        *,
+        emit: Callable[[SessionEvent], None],
+        mode: Callable[[], PermissionMode],
+        interjected: Callable[[], bool],
+    ) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._approvals = approvals
+        self._emit = emit
+        self._mode = mode
+        self._interjected = interjected
+        self._planned: list[PlannedCall] = []
+        self._fuse = Fuse.NONE
+        self._denied: list[str] = []
+
+    async def run(
+        self, calls: Sequence[ToolCall], context: Callable[[ToolCall], ToolCallContext]
+    ) -> BatchOutcome:
+        """Do the calls. Cancelled, everything running is stopped; `settle` then gives the results."""
+        self._planned = [PlannedCall(call, context(call)) for call in calls]
+        for planned in self._planned:
+            self._decode(planned)
+        for planned in self._planned:
+            if planned.result is None:
+                await self._admit(planned)
+        await self._run_admitted()
+        return BatchOutcome(self.settle(), self._fuse, tuple(self._denied))
+
+    def settle(self) -> tuple[ToolResultItem, ...]:
+        """One result for every call, in their order; calls that did not end are given as cancelled."""
+        items = []
+        for planned in self._planned:
+            if planned.result is None:
+                planned.result = failed(
+                    ToolErrorKind.CANCELLED,
+                    "The user stopped the turn before this call ended; it may be half done.",
+                )
+                self._runner.report(planned.ctx.call_name, planned.result)
+            items.append(planned.result.item(planned.call.id, planned.notes))
+        return tuple(items)
+
+    def _decode(self, planned: PlannedCall) -> None:
+        call, registry = planned.call, self._parts.registry
+        planned.tool = registry.find(call.name)
+        try:
+            if planned.tool is None:
+                raise registry.unknown(call.name)
+            decoded = decode_arguments(call.arguments, planned.tool.args_type)
+            planned.args, planned.notes = decoded.args, decoded.notes
+        except ToolError as error:
+            planned.result = failed(error.kind, error.message)
+        envelope = registry.envelope(planned.tool, call.name, planned.args)
+        self._emit(ToolCallReady(planned.ctx.call_name, envelope, call.arguments))
+        if planned.result is not None:
+            self._runner.report(planned.ctx.call_name, planned.result)
+
+    async def _admit(self, planned: PlannedCall) -> None:
+        assert planned.tool is not None and planned.args is not None
+        if self._fuse is Fuse.NONE and self._interjected():
+            self._fuse = Fuse.INTERJECTION
+        if self._fuse is not Fuse.NONE:
+            self._refuse(
+                planned, ToolErrorKind.CANCELLED, "Cancelled because an earlier call was; it did not run."
+            )
+            return
+        try:
+            subject = planned.tool.subject(planned.args, planned.ctx)
+            paths = planned.tool.writes(planned.args, planned.ctx)
+            confined = self._parts.runner.enforcement.confined
+            verdict = self._parts.policy.judge(planned.tool, subject, paths, self._mode(), contained=confined)
+            match verdict:
+                case Allow():
+                    return
+                case Deny():
+                    self._refuse(planned, ToolErrorKind.PERMISSION_DENIED, verdict.message)
+                case Ask():
+                    diff = await planned.tool.preview(planned.args, planned.ctx)
+                    await self._ask(planned, subject, verdict, diff)
+                case _:
+                    assert_never(verdict)
+        except ToolError as error:
+            self._refuse(planned, error.kind, error.message)
+
+    async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, diff: str) -> None:
+        if not self._parts.interactive:
+            rule = f"{subject.rule_name}({subject.value})"
+            self._denied.append(rule)
+            self._refuse(
+                planned,
+                ToolErrorKind.PERMISSION_DENIED,
+                "Not run: this needs the user's permission and nobody can be asked in this run. The user can allow "
+                f"it with --allow '{rule}' or --permission-mode. Do what is possible without it, and say so.",
+            )
+            return
+        question = PermissionAsked(
+            request_id=short_id(),
+            call_id=planned.ctx.call_name,
+            title=ask.title,
+            subject=ask.subject,
+            options=ask.options,
+            details=ask.details,
+            diff=diff,
+        )
+        answer = await self._approvals.ask(question)
+        if answer.decision == "allow":
+            self._parts.policy.remember(answer)
+        elif self._interjected():
+            self._fuse = Fuse.INTERJECTION
+            self._refuse(
+                planned, ToolErrorKind.CANCELLED, "Not run: the user wrote something else instead; see below."
+            )
+        elif answer.text:
+            self._fuse = Fuse.REASON
+            self._refuse(planned, ToolErrorKind.PERMISSION_DENIED, f"The user said no: {answer.text}")
+        else:
+            self._fuse = Fuse.DENIED
+            self._refuse(planned, ToolErrorKind.PERMISSION_DENIED, "The user said no. It did not run.")
+        if answer.decision == "deny" and answer.scope != "once":
+            self._parts.policy.remember(answer)
+
+    def _refuse(self, planned: PlannedCall, kind: ToolErrorKind, message: str) -> None:
+        planned.result = failed(kind, message)
+        self._runner.report(planned.ctx.call_name, planned.result)
+
+    async def _run_admitted(self) -> None:
+        """Run what was admitted: neighbours together, an exclusive call alone."""
+        group: list[PlannedCall] = []
+        for planned in [entry for entry in self._planned if entry.result is None]:
+            assert planned.tool is not None
+            if planned.tool.exclusive:
+                await self._run_together(group)
+                await self._run_together([planned])
+                group = []
+            else:
+                group.append(planned)
+        await self._run_together(group)
+
+    async def _run_together(self, group: Sequence[PlannedCall]) -> None:
+        if len(group) == 1:
+            await self._run_one(group[0])
+        elif group:
+            async with asyncio.TaskGroup() as tasks:
+                for planned in group:
+                    tasks.create_task(self._run_one(planned))
+
+    async def _run_one(self, planned: PlannedCall) -> None:
+        assert planned.tool is not None and planned.args is not None
+        planned.result = await self._runner.run(planned.tool, planned.args, planned.ctx)

@@ -7,6 +7,7 @@ Each round serves, in this order, what stops work, what came back from inside, a
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections import deque
 from collections.abc import Coroutine
@@ -217,15 +218,10 @@ class SessionEngine:
         await self._add(run.for_model(), SyntheticReason.SHELL_ESCAPE)
 
     async def _change_directory(self, path: str) -> None:
-        target = Path(path).expanduser()
-        target = target if target.is_absolute() else self._parts.workspace.root / target
         try:
-            target = target.resolve(strict=True)
-            if not target.is_dir():
-                raise NotADirectoryError
+            target = _find_folder(path, self._parts.workspace.root)
         except OSError as error:
-            reason = "it is not a folder" if isinstance(error, NotADirectoryError) else error.strerror
-            text = f"Still in {self._parts.workspace.root}: cannot go to {path} ({reason})."
+            text = f"Still in {self._parts.workspace.root}: cannot go to {path} ({error.strerror})."
             self._stream.emit(events.Notice("error", text, "directory"))
             return
         self._parts.move_to(target)
@@ -265,6 +261,14 @@ class SessionEngine:
         if not await _within(FLUSH_SECONDS, self._parts.record.close()):
             _log.error("the session files were not closed in time")
         self._stream.close()
+
+
+def _find_folder(path: str, base: Path) -> Path:
+    """The real path of a folder named by a person. Raises `OSError` when it is none."""
+    target = (base / Path(path).expanduser()).resolve(strict=True)
+    if not target.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is not a folder")
+    return target
 
 
 async def _within(seconds: float, step: Coroutine[object, object, None]) -> bool:

@@ -1,0 +1,111 @@
+"""The folder the agent works in: paths, files, what was read, what was changed."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from pathlib import Path
+from typing import Literal
+
+from grokmini.workspace.changes import ChangeLog
+from grokmini.workspace.files import read_bytes, write_bytes
+
+ViewState = Literal["unread", "current", "changed"]
+
+
+class Views:
+    """What the model has seen of files: a hash of each file's whole content at its last read or own edit."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[str, bytes] = {}
+
+    def note(self, path: Path, data: bytes) -> None:
+        """The model has now seen this content of the file with that real path."""
+        self._hashes[str(path)] = _digest(data)
+
+    def state(self, path: Path, data: bytes) -> ViewState:
+        """Whether the model knows the file as it is now."""
+        seen = self._hashes.get(str(path))
+        if seen is None:
+            return "unread"
+        return "current" if seen == _digest(data) else "changed"
+
+
+class StaleFileError(OSError):
+    """The file was changed by someone else while it was being edited."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.ESTALE, "changed meanwhile", str(path))
+
+
+class Workspace:
+    """The files of a session. `read_before_edit` says whether edits need an earlier read.
+
+    Methods that touch the disk block; call them in a thread.
+    """
+
+    def __init__(self, root: Path, *, read_before_edit: bool = True) -> None:
+        self._root = Path(os.path.normpath(root.absolute()))
+        self.read_before_edit = read_before_edit
+        self.views = Views()
+        self.changes = ChangeLog()
+
+    @property
+    def root(self) -> Path:
+        """The folder that relative paths start from, absolute."""
+        return self._root
+
+    def move_to(self, path: Path) -> None:
+        """Work in another folder from now on. What was read and changed stays known."""
+        self._root = Path(os.path.normpath(self._root / path))
+
+    def resolve(self, path: str) -> Path:
+        """The absolute path a text means: relative to the root, `~` is the home folder. Links are kept.
+
+        Raises `ValueError` for an empty text or one with a NUL character.
+        """
+        if not path.strip() or "\0" in path:
+            raise ValueError("a path cannot be empty or hold a NUL character")
+        try:
+            wanted = Path(path).expanduser()
+        except RuntimeError:  # no home folder is known: the path is meant as it stands
+            wanted = Path(path)
+        return Path(os.path.normpath(self._root / wanted))
+
+    def real(self, path: Path) -> Path:
+        """Where a path leads, links followed as far as they exist."""
+        return Path(os.path.realpath(path))
+
+    def shown(self, path: Path) -> str:
+        """How to show a path: relative to the root when inside, else absolute."""
+        try:
+            return str(path.relative_to(self._root))
+        except ValueError:
+            return str(path)
+
+    def read(self, path: Path) -> bytes:
+        """The whole file. Raises `OSError` (see `files.read_bytes`)."""
+        return read_bytes(path)
+
+    def read_if_there(self, path: Path) -> bytes | None:
+        """The whole file, or None when there is none. Raises `OSError`."""
+        try:
+            return read_bytes(path)
+        except FileNotFoundError:
+            return None
+
+    def replace(self, path: Path, before: bytes | None, after: bytes, prompt_index: int) -> None:
+        """Write a file that held `before` (None: did not exist), and note view and change.
+
+        Raises `StaleFileError` when it no longer holds that, else `OSError`.
+        """
+        if self.read_if_there(path) != before:
+            raise StaleFileError(path)
+        write_bytes(path, after)
+        self.views.note(self.real(path), after)
+        self.changes.record(prompt_index, self.shown(path), before, after)
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()

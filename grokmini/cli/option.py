@@ -12,8 +12,9 @@ class Option(NamedTuple):
     """One option of a command line.
 
     `names` are its spellings, the first two shown in the short help. `dest` is the field it fills. `value` is
-    the name of its word in help texts. `choices` are the words it takes; `fixed` is what a flag stores (True
-    unless given). `main` options are in the short help. `files` says that its word is a path: "file", "dir".
+    the name of its word in help texts. `choices` are the only words it takes, `suggestions` words to complete
+    among others; `fixed` is what a flag stores (True unless given). `main` options are in the short help.
+    `folder` says that its word is the path of a folder.
     """
 
     names: tuple[str, ...]
@@ -23,9 +24,10 @@ class Option(NamedTuple):
     kind: OptionKind = "flag"
     value: str = ""
     choices: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
     fixed: str | bool = True
     main: bool = False
-    files: Literal["", "file", "dir"] = ""
+    folder: bool = False
 
 
 class CommandSpec(NamedTuple):

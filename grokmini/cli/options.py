@@ -8,18 +8,8 @@ from grokmini.cli.option import HELP, Option
 
 OUTPUT_FORMATS = ("plain", "json", "stream-json", "streaming-json")
 
-PERMISSION_MODES = {
-    "ask": "ask",
-    "accept-edits": "accept-edits",
-    "plan": "plan",
-    "auto": "auto",
-    "always-approve": "always-approve",
-    "default": "ask",
-    "acceptEdits": "accept-edits",
-    "dontAsk": "ask",
-    "bypassPermissions": "always-approve",
-}
-"""Every spelling of a permission mode that is accepted, and the mode it means."""
+PERMISSION_MODES = ("ask", "accept-edits", "plan", "auto", "always-approve")
+"""The modes in our spelling; `config.modes` knows every spelling that is accepted."""
 
 MAIN, SESSION, PERMISSION, HEADLESS, OTHER = (
     "Main",
@@ -40,7 +30,7 @@ OPTIONS: tuple[Option, ...] = (
         main=True,
     ),
     Option(("-m", "--model"), "model", "the model to use", MAIN, "value", "NAME", main=True),
-    Option(("--cwd",), "cwd", "work in DIR", MAIN, "value", "DIR", main=True, files="dir"),
+    Option(("--cwd",), "cwd", "work in DIR", MAIN, "value", "DIR", main=True, folder=True),
     Option(("-c", "--continue"), "continue_last", "go on with this folder's last session", SESSION, main=True),
     Option(
         ("-r", "--resume"),
@@ -60,7 +50,7 @@ OPTIONS: tuple[Option, ...] = (
         PERMISSION,
         "value",
         "MODE",
-        choices=tuple(PERMISSION_MODES),
+        suggestions=PERMISSION_MODES,
         main=True,
     ),
     Option(
@@ -96,7 +86,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(("--disallowed-tools",), "without_tools", "offer all tools but these", HEADLESS, "value", "IDS"),
     Option(("--plain",), "plain", "linear output: nothing is redrawn", OTHER),
     Option(("--debug",), "debug", "write a detailed log and say where", OTHER),
-    Option(("-V", "-v", "--version"), "version", "show the version", OTHER, main=True),
+    Option(("-V", "--version", "-v"), "version", "show the version", OTHER, main=True),
     HELP._replace(help="this help; --help all shows every option", group=OTHER),
 )
 
@@ -104,12 +94,13 @@ OPTIONS: tuple[Option, ...] = (
 class Options(NamedTuple):
     """What the command line asks for. None and empty mean that nothing was said.
 
-    `prompt` "-" stands for stdin. `permission_mode` is one of our own five; with `never_ask` (the spelling
-    `dontAsk`) every question is answered No. `resume` "" is the bare `--resume`. `tools` and `without_tools`
-    are tool ids. `max_turns` counts model rounds, at least 1.
+    `read_stdin` (the word `-`) joins all of stdin to the prompt. `permission_mode` is one of our own five; with
+    `never_ask` (the spelling `dontAsk`) every question is answered No. `resume` "" is the bare `--resume`.
+    `tools` and `without_tools` are tool ids. `max_turns` counts model rounds, at least 1.
     """
 
     prompt: str | None = None
+    read_stdin: bool = False
     print_mode: bool = False
     cwd: str | None = None
     model: str | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from grokmini.cli.option import HELP, CommandSpec, Option
-from grokmini.cli.options import OPTIONS, PERMISSION_MODES, Options
+from grokmini.cli.options import OPTIONS, Options
 from grokmini.protocol.errors import UsageError
 from grokmini.text.nearest import nearest
 
@@ -65,7 +65,9 @@ def parse_subcommand(name: str, spec: CommandSpec, argv: Sequence[str]) -> Parse
     prog = f"grokmini {name}"
     parsed = parse_words(prog, (*spec.options, HELP), argv)
     if parsed.words and not spec.words:
-        raise UsageError(f"{prog} takes no words, but got {parsed.words[0]!r}", f"{prog} --help shows what there is")
+        raise UsageError(
+            f"{prog} takes no words, but got {parsed.words[0]!r}", f"{prog} --help shows what there is"
+        )
     for word in parsed.words:
         if spec.choices and word not in spec.choices:
             raise UsageError(f"{prog} does not know {word!r}", "it takes: " + ", ".join(spec.choices))
@@ -80,14 +82,16 @@ def parse_options(argv: Sequence[str]) -> Options:
         if topic not in ("", "all"):
             raise UsageError(f"there is no help on {topic!r}", "grokmini --help, grokmini --help all")
         return Options(help=topic or "short")
-    mode = parsed.text("permission_mode")
+    words = [word for word in (parsed.text("print_mode"), *parsed.words) if word]
+    mode, never_ask = _mode(parsed.text("permission_mode"))
     options = Options(
-        prompt=_prompt(parsed),
+        prompt=_prompt(words),
+        read_stdin="-" in words,
         print_mode=parsed.text("print_mode") is not None,
         cwd=parsed.text("cwd"),
         model=parsed.text("model"),
-        permission_mode=None if mode is None else PERMISSION_MODES[mode],
-        never_ask=mode == "dontAsk",
+        permission_mode=mode,
+        never_ask=never_ask,
         allow=parsed.many("allow"),
         deny=parsed.many("deny"),
         tools=_comma_list(parsed.text("tools")),
@@ -127,12 +131,22 @@ def _unknown(prog: str, name: str, options: tuple[Option, ...]) -> UsageError:
     return UsageError(f"unknown option {name}", hint)
 
 
-def _prompt(parsed: Parsed) -> str | None:
-    """The one prompt, given to `-p` or as the free word."""
-    words = [word for word in (parsed.text("print_mode"), *parsed.words) if word]
-    if len(words) > 1:
-        raise UsageError("more than one word for a prompt: quote the prompt", f"grokmini '{' '.join(words)}'")
-    return words[0] if words else None
+def _prompt(words: list[str]) -> str | None:
+    """The one prompt, given to `-p` or as the free word; `-` stands for stdin and is none."""
+    prompts = [word for word in words if word != "-"]
+    if len(prompts) > 1:
+        raise UsageError("more than one word for a prompt: quote the prompt", f"grokmini '{' '.join(prompts)}'")
+    return prompts[0] if prompts else None
+
+
+def _mode(text: str | None) -> tuple[str | None, bool]:
+    """The mode in our spelling, and whether it answers every question with No."""
+    if text is None:
+        return None, False
+    from grokmini.config.modes import parse_mode  # loads the protocol types: not needed for --help
+
+    choice = parse_mode(text)
+    return choice.mode.value, choice.never_ask
 
 
 def _comma_list(text: str | None) -> tuple[str, ...]:

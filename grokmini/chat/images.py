@@ -1,0 +1,119 @@
+"""Images in a conversation: those no provider takes, and those that no longer fit in a request."""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from grokmini.protocol.items import ConversationItem, ImagePart, Stored, TextPart, UserItem
+from grokmini.text.tokens import BYTES_PER_TOKEN
+
+MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+IMAGE_BYTES_LIMIT = 20 << 20
+"""Bytes of one image, decoded."""
+
+BODY_HIGH = 47 << 20
+"""Bytes of a request body from which the oldest images go (providers refuse 50 MB)."""
+
+BODY_LOW = 25 << 20
+"""Bytes of a request body down to which they go."""
+
+GONE = "[An image was here. It can no longer be seen: the conversation had grown too large.]"
+NOT_SUPPORTED = "[An image was here. This model cannot see images.]"
+
+
+class Dropped(NamedTuple):
+    """A history without unusable images, and how many there were."""
+
+    items: list[Stored]
+    images: int
+
+
+def drop_unusable(stored: Sequence[Stored]) -> Dropped:
+    """Replace every image that a provider must refuse by a text that says why."""
+    items: list[Stored] = []
+    count = 0
+    for entry in stored:
+        item = entry.item
+        if isinstance(item, UserItem) and any(isinstance(part, ImagePart) for part in item.content):
+            faults = [_fault(part) if isinstance(part, ImagePart) else "" for part in item.content]
+            wrong = sum(map(bool, faults))
+            if wrong:
+                count += wrong
+                content = tuple(
+                    TextPart(f"[An image was left out: {fault}.]") if fault else part
+                    for part, fault in zip(item.content, faults, strict=True)
+                )
+                entry = Stored(msgspec.structs.replace(item, content=content))
+        items.append(entry)
+    return Dropped(items, count)
+
+
+def _fault(image: ImagePart) -> str:
+    """What is wrong with an image; nothing for a good one."""
+    if image.media_type not in MEDIA_TYPES:
+        return "its type is not one that models can see"
+    if len(image.data) * 3 // 4 > IMAGE_BYTES_LIMIT:
+        return f"it is larger than {IMAGE_BYTES_LIMIT >> 20} MB"
+    try:
+        decoded = binascii.a2b_base64(image.data, strict_mode=True)
+    except ValueError:
+        return "its data is damaged"
+    return "" if decoded else "it is empty"
+
+
+def next_hidden(items: Sequence[ConversationItem], hidden: int, *, text_tokens: int) -> int:
+    """How many of the oldest images a request leaves out, given how many it left out so far.
+
+    Nothing changes until the body nears the limit; then as many go as bring it down to half of that.
+    """
+    sizes = [len(part.data) for part in _images(items)]
+    body = text_tokens * BYTES_PER_TOKEN + sum(sizes[hidden:])
+    if body < BODY_HIGH:
+        return min(hidden, len(sizes))
+    while hidden < len(sizes) and body > BODY_LOW:
+        body -= sizes[hidden]
+        hidden += 1
+    return hidden
+
+
+def hide_images(items: Sequence[ConversationItem], count: int, text: str) -> list[ConversationItem]:
+    """A copy in which the first `count` images are the text instead."""
+    left = count
+
+    def replaced(part: ImagePart) -> TextPart | ImagePart:
+        nonlocal left
+        if left == 0:
+            return part
+        left -= 1
+        return TextPart(text)
+
+    return [_with_images(item, replaced) if left else item for item in items]
+
+
+def count_images(items: Sequence[ConversationItem]) -> int:
+    """How many images there are."""
+    return len(_images(items))
+
+
+def _images(items: Sequence[ConversationItem]) -> list[ImagePart]:
+    return [
+        part
+        for item in items
+        if isinstance(item, UserItem)
+        for part in item.content
+        if isinstance(part, ImagePart)
+    ]
+
+
+def _with_images(
+    item: ConversationItem, change: Callable[[ImagePart], TextPart | ImagePart]
+) -> ConversationItem:
+    if not isinstance(item, UserItem) or not any(isinstance(part, ImagePart) for part in item.content):
+        return item
+    content = tuple(change(part) if isinstance(part, ImagePart) else part for part in item.content)
+    return msgspec.structs.replace(item, content=content)

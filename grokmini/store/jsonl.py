@@ -1,0 +1,180 @@
+"""Files of one JSON value a line: appended to, torn by crashes, read all the same (spec: "Torn writes")."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from grokmini.store.layout import open_private
+
+T = TypeVar("T")
+
+_BLOCK = 1 << 20
+
+
+class Read(NamedTuple, Generic[T]):
+    """What a file held: the values in order, and how many lines could not be read."""
+
+    values: list[T]
+    skipped: int
+
+
+class Appended(NamedTuple):
+    """How many whole lines reached the file, and what stopped the rest."""
+
+    lines: int
+    error: OSError | None
+
+
+class AppendFile:
+    """A file that only grows, one line at a time. Not thread-safe: one owner.
+
+    Before the first line after opening, and after a failed or short write, a torn last line is sealed with a
+    newline, so that it stays one bad line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open, creating the file. Raises `OSError`."""
+        self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
+        self._sealed = False
+        self.dirty = False
+
+    @property
+    def deleted(self) -> bool:
+        """Whether somebody removed the file while it was open; what is written to it is lost."""
+        return os.fstat(self._descriptor).st_nlink == 0
+
+    def append(self, lines: Sequence[bytes]) -> Appended:
+        """Add lines (without their newlines). Never raises for what the disk does."""
+        done = 0
+        try:
+            self._seal()
+            while done < len(lines):
+                done += self._append_block(lines, done)
+        except _TornError as torn:
+            self._sealed = False
+            return Appended(done + torn.lines, torn.error)
+        except OSError as error:
+            self._sealed = False
+            return Appended(done, error)
+        return Appended(done, None)
+
+    def sync(self) -> None:
+        """Wait until what was written is on the disk itself. Raises `OSError`."""
+        if self.dirty:
+            os.fdatasync(self._descriptor)
+            self.dirty = False
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self._descriptor)
+
+    def _seal(self) -> None:
+        if self._sealed:
+            return
+        size = os.fstat(self._descriptor).st_size
+        if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+            os.write(self._descriptor, b"\n")
+        self._sealed = True
+
+    def _append_block(self, lines: Sequence[bytes], start: int) -> int:
+        """Write some lines from `start` on, in one system call if the disk takes them; how many."""
+        block = bytearray()
+        end = start
+        while end < len(lines) and (end == start or len(block) + len(lines[end]) < _BLOCK):
+            block += lines[end]
+            block += b"\n"
+            end += 1
+        self.dirty = True
+        written = 0
+        while written < len(block):
+            try:
+                written += os.write(self._descriptor, memoryview(block)[written:])
+            except OSError as error:
+                raise _TornError(block.count(b"\n", 0, written), error) from error
+        return end - start
+
+
+class _TornError(Exception):
+    """A write that stopped in the middle of a block, after so many whole lines of it."""
+
+    def __init__(self, lines: int, error: OSError) -> None:
+        super().__init__(str(error))
+        self.lines = lines
+        self.error = error
+
+
+def read_jsonl(path: Path, decode: Callable[[bytes], T]) -> Read[T]:
+    """Every line that can be read. At the first that cannot, the file is copied once to `*.corrupt`.
+
+    A missing file is an empty one. Raises `OSError` for a file that cannot be read at all.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Read([], 0)
+    values: list[T] = []
+    skipped = 0
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        try:
+            values.append(decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            skipped += 1
+    if skipped:
+        quarantine(path, data)
+    return Read(values, skipped)
+
+
+def quarantine(path: Path, data: bytes) -> None:
+    """Keep a damaged file's bytes beside it as `*.corrupt`, unless an earlier copy is there.
+
+    A copy that cannot be made is no reason not to open the session: the file itself is left as it is.
+    """
+    copy = path.with_name(path.name + ".corrupt")
+    try:
+        descriptor = open_private(copy, os.O_WRONLY | os.O_EXCL)
+    except OSError:
+        return
+    with os.fdopen(descriptor, "wb") as file:
+        try:
+            file.write(data)
+        except OSError:
+            copy.unlink(missing_ok=True)
+
+
+def last_number(path: Path, field: str) -> int:
+    """The highest value of an integer field in the last whole lines of a file; 0 when there is none.
+
+    Reads backwards from the end, a block at a time, until a line tells. Raises `OSError`.
+    """
+    numbers = msgspec.json.Decoder(dict[str, msgspec.Raw])
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return 0
+    with file:
+        position = file.seek(0, os.SEEK_END)
+        rest = b""
+        while position:
+            start = max(0, position - _BLOCK)
+            file.seek(start)
+            lines = (file.read(position - start) + rest).split(b"\n")
+            rest = lines.pop(0) if start else b""
+            found = [_number(numbers, line, field) for line in lines if line]
+            if any(found):
+                return max(found)
+            position = start
+    return 0
+
+
+def _number(decoder: msgspec.json.Decoder[dict[str, msgspec.Raw]], line: bytes, field: str) -> int:
+    try:
+        return msgspec.json.decode(decoder.decode(line).get(field, b"0"), type=int)
+    except msgspec.DecodeError:
+        return 0

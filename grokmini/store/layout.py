@@ -1,0 +1,99 @@
+"""Where a session's files are, and that only their owner can read them.
+
+`{root}/sessions/{percent-encoded cwd}/{session_id}/` (spec: persistence.md, "Place and layout"). Directories are
+0700 and files 0600 whatever the umask.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+SESSIONS = "sessions"
+HISTORY = "chat_history.jsonl"
+UPDATES = "updates.jsonl"
+SUMMARY = "summary.json"
+SUMMARY_LOCK = "summary.json.lock"
+DRIVER_LOCK = "driver.lock"
+TOOL_OUTPUT = "tool_output"
+REAL_CWD = ".cwd"
+TOKEN_FACTORS = "token_factors.json"
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+
+NAME_LIMIT = 255
+"""Bytes in one file name on the file systems that matter."""
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
+_SLUG_LIMIT = 80
+
+
+def encode_cwd(cwd: Path) -> str:
+    """The directory name for the sessions of one working directory; reversible unless it would be too long.
+
+    Over 255 bytes it is a slug of the last folder's name and a hash; `.cwd` inside then holds the real path.
+    """
+    raw = os.fsencode(cwd)
+    encoded = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in raw)
+    if len(encoded) <= NAME_LIMIT:
+        return encoded
+    from hashlib import sha256
+
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "-", cwd.name)[:_SLUG_LIMIT].strip("-") or "folder"
+    return f"{slug}-{sha256(raw).hexdigest()[:32]}"
+
+
+def decode_cwd(group: Path) -> Path:
+    """The working directory whose sessions are in `group`."""
+    try:
+        return Path(os.fsdecode((group / REAL_CWD).read_bytes()))
+    except OSError:
+        raw = re.sub(rb"%([0-9A-F]{2})", lambda found: bytes([int(found[1], 16)]), os.fsencode(group.name))
+        return Path(os.fsdecode(raw))
+
+
+def make_private_directory(path: Path) -> None:
+    """Create the directory and its missing parents, each readable by its owner alone. Raises `OSError`."""
+    if path.is_dir():
+        return
+    make_private_directory(path.parent)
+    try:
+        path.mkdir(mode=DIRECTORY_MODE)
+    except FileExistsError:
+        return
+    path.chmod(DIRECTORY_MODE)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file that only its owner can read; not inherited by commands. Raises `OSError`."""
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+    try:
+        if os.fstat(descriptor).st_mode & 0o777 != FILE_MODE:
+            os.fchmod(descriptor, FILE_MODE)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def make_group(root: Path, cwd: Path) -> Path:
+    """The directory for the sessions of `cwd`, made if it is missing. Raises `OSError`."""
+    name = encode_cwd(cwd)
+    group = root / SESSIONS / name
+    make_private_directory(group)
+    if not name.startswith("%") and not (group / REAL_CWD).exists():
+        from grokmini.store.atomic import replace_file
+
+        replace_file(group / REAL_CWD, os.fsencode(cwd))
+    return group
+
+
+def sync_directory(path: Path) -> None:
+    """Make names created in a directory survive a power cut. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,40 @@
+"""Values to lines for the disk: whatever a text holds, a line is valid JSON in valid UTF-8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from grokmini.protocol.codec import clean_surrogates, encode_event, encode_stored
+from grokmini.protocol.events import EventRecord, SessionEvent
+from grokmini.protocol.items import KnownItem, Stored, SyntheticReason, UnknownItem, UserItem
+
+
+def item_line(stored: Stored) -> bytes:
+    """The line of an item. A lone surrogate that slipped in becomes U+FFFD."""
+    try:
+        return encode_stored(stored)
+    except UnicodeEncodeError:
+        item: Any = msgspec.convert(clean_surrogates(msgspec.to_builtins(stored.item)), KnownItem)
+        return encode_stored(Stored(item))
+
+
+def event_line(record: EventRecord) -> bytes:
+    """The line of an event. Halves of a surrogate pair that now stand together become their character."""
+    try:
+        return encode_event(record)
+    except UnicodeEncodeError:
+        event: Any = msgspec.convert(clean_surrogates(msgspec.to_builtins(record.event)), SessionEvent)
+        return encode_event(msgspec.structs.replace(record, event=event))
+
+
+def is_users_own(stored: Stored) -> bool:
+    """Whether an item is something of the person's: with one of these a session is worth keeping."""
+    if isinstance(stored.item, UnknownItem):
+        return True
+    return isinstance(stored.item, UserItem) and stored.item.synthetic_reason in (
+        None,
+        SyntheticReason.SHELL_ESCAPE,
+        SyntheticReason.INTERJECTION,
+    )

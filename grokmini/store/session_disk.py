@@ -1,0 +1,195 @@
+"""The disk side of one session, used by its writer thread alone: what is still to be written, and writing it.
+
+Either everything handed in is on the disk, or `write` raises and everything that is not stays here to be tried
+again. After a failure the history is written whole, once, in place of the file.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from grokmini.protocol.events import EventRecord
+from grokmini.protocol.items import Stored
+from grokmini.store.atomic import replace_file
+from grokmini.store.coalesce import coalesce
+from grokmini.store.driver_lock import DriverLock
+from grokmini.store.jsonl import AppendFile
+from grokmini.store.layout import (
+    DRIVER_LOCK,
+    HISTORY,
+    UPDATES,
+    make_group,
+    make_private_directory,
+    sync_directory,
+)
+from grokmini.store.lines import event_line, is_users_own, item_line
+from grokmini.store.summary import Summary, change_summary
+
+EVENT_BYTES_LIMIT = 64 << 20
+"""Bytes of event lines kept in memory while nothing can be written; then the oldest go."""
+
+
+class SessionDisk:
+    """What one session still owes the disk. Not thread-safe."""
+
+    def __init__(self, root: Path, directory: Path, summary: Summary, *, new: bool) -> None:
+        """Nothing is touched before `acquire` or `write`."""
+        self._root = root
+        self.directory = directory
+        self.summary = summary
+        self._history: list[Stored] = []
+        self._written = 0
+        self._whole = False
+        self._events: list[bytes] = []
+        self._event_bytes = 0
+        self.events_lost = 0
+        self._summary_changes: dict[str, object] = {}
+        self._summary_exists = not new
+        self._worth_keeping = not new
+        self._lock: DriverLock | None = None
+        self._files: tuple[AppendFile, AppendFile] | None = None
+        self._new_names = False
+
+    # What is to be written.
+
+    def loaded(self, items: Sequence[Stored]) -> None:
+        """What the file already holds."""
+        self._history = list(items)
+        self._written = len(self._history)
+
+    def add_item(self, stored: Stored) -> None:
+        """One more item of the history."""
+        self._history.append(stored)
+        self._worth_keeping = self._worth_keeping or is_users_own(stored)
+
+    def replace_items(self, items: Iterable[Stored]) -> None:
+        """A whole new history."""
+        self._history = list(items)
+        self._whole = True
+        self._worth_keeping = self._worth_keeping or any(map(is_users_own, self._history))
+
+    def add_events(self, records: Iterable[EventRecord]) -> None:
+        """Events in order."""
+        for record in coalesce(records):
+            line = event_line(record)
+            self._events.append(line)
+            self._event_bytes += len(line)
+
+    def change(self, changes: dict[str, object]) -> None:
+        """New values of fields of the summary."""
+        self._summary_changes.update(changes)
+
+    # Writing it.
+
+    def acquire(self, *, wait_seconds: float = 0.0) -> None:
+        """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""
+        if self._lock is None:
+            make_group(self._root, Path(self.summary.cwd))
+            make_private_directory(self.directory)
+            self._lock = DriverLock.acquire(self.directory, wait_seconds=wait_seconds)
+            self._new_names = True
+
+    def write(self, *, durable: bool = False, index: bool = True) -> None:
+        """Write all that is waiting; with `durable` wait until it is on the disk itself.
+
+        Without `index` the summary may wait, unless there is none yet: a session that nobody can find would
+        not be saved. Raises `OSError`.
+        """
+        history, updates = self._open()
+        if self._whole:
+            self._rewrite()
+            history = self._open()[0]
+        elif self._written < len(self._history):
+            lines = [item_line(stored) for stored in self._history[self._written :]]
+            appended = history.append(lines)
+            self._written += appended.lines
+            if appended.error is not None:
+                raise appended.error
+        self._write_events(updates)
+        if durable:
+            history.sync()
+            updates.sync()
+        if self._worth_keeping and (index or not self._summary_exists):
+            self._write_summary()
+        if durable and self._new_names:
+            sync_directory(self.directory)
+            sync_directory(self.directory.parent)
+            self._new_names = False
+
+    def failed(self) -> None:
+        """After an error: start over with fresh files, and write the whole history when it works again."""
+        self._whole = True
+        self._close_files()
+        if self._lock is not None and not self.directory.is_dir():
+            self._lock.release()
+            self._lock = None
+        lost = 0
+        while self._event_bytes > EVENT_BYTES_LIMIT:
+            self._event_bytes -= len(self._events[lost])
+            lost += 1
+        del self._events[:lost]
+        self.events_lost += lost
+
+    def close(self) -> None:
+        """Give files and lock back. A new session in which nothing of the person's happened leaves no trace."""
+        self._close_files()
+        if self._lock is not None:
+            if not self._worth_keeping:
+                _remove_empty(self.directory)
+            self._lock.release()
+            self._lock = None
+
+    def _open(self) -> tuple[AppendFile, AppendFile]:
+        self.acquire()
+        if self._files is not None and any(file.deleted for file in self._files):
+            raise FileNotFoundError(errno.ENOENT, "the session's files were deleted", str(self.directory))
+        if self._files is None:
+            history = AppendFile(self.directory / HISTORY)
+            try:
+                updates = AppendFile(self.directory / UPDATES)
+            except OSError:
+                history.close()
+                raise
+            self._files = history, updates
+            self._new_names = True
+        return self._files
+
+    def _rewrite(self) -> None:
+        lines = (item_line(stored) + b"\n" for stored in self._history)
+        replace_file(self.directory / HISTORY, lines)
+        self._close_files()
+        self._whole = False
+        self._written = len(self._history)
+
+    def _write_events(self, updates: AppendFile) -> None:
+        if not self._events:
+            return
+        appended = updates.append(self._events)
+        del self._events[: appended.lines]
+        self._event_bytes = sum(map(len, self._events))
+        if appended.error is not None:
+            raise appended.error
+
+    def _write_summary(self) -> None:
+        if self._summary_changes or not self._summary_exists:
+            change_summary(self.directory, self._summary_changes, self.summary)
+            self._summary_changes = {}
+            self._summary_exists = True
+
+    def _close_files(self) -> None:
+        if self._files is not None:
+            for file in self._files:
+                file.close()
+            self._files = None
+
+
+def _remove_empty(directory: Path) -> None:
+    """Remove what opening a session made, and nothing else: a directory with anything else in it stays."""
+    try:
+        for name in (HISTORY, UPDATES, DRIVER_LOCK):
+            (directory / name).unlink(missing_ok=True)
+        directory.rmdir()
+    except OSError:
+        pass  # not empty: somebody put a file there, and it stays

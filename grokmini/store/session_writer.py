@@ -1,0 +1,191 @@
+"""The one task that writes a session: a thread that takes work in order, so the event loop never waits for a disk.
+
+Events gather in the inbox for half a second; history, turn ends and flushes are written at once. What the disk
+refuses stays in memory and is tried again (spec: persistence.md, "Write path").
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias, assert_never
+
+from grokmini.protocol.errors import SessionError
+from grokmini.protocol.events import EventRecord, PermissionAsked, SessionEnded, TurnEnded, TurnStarted
+from grokmini.protocol.items import Stored
+from grokmini.store.session_disk import SessionDisk
+
+EVENT_SECONDS = 0.5
+RETRY_SECONDS = 5.0
+
+_AT_ONCE = (TurnStarted, TurnEnded, PermissionAsked, SessionEnded)
+
+
+class ReplaceHistory(NamedTuple):
+    """The whole history anew."""
+
+    items: tuple[Stored, ...]
+
+
+class ChangeSummary(NamedTuple):
+    """New values of fields of the summary."""
+
+    changes: dict[str, object]
+
+
+class Flush(NamedTuple):
+    """Answer once all before this is written. `last` ends the writer."""
+
+    answer: Callable[[bool], None]
+    durable: bool = False
+    last: bool = False
+
+
+Work: TypeAlias = Stored | EventRecord | ReplaceHistory | ChangeSummary | Flush
+
+
+class Trouble(NamedTuple):
+    """The first failure of a row, or with no error the end of one. `events_lost` could not be kept in memory."""
+
+    error: OSError | SessionError | None
+    events_lost: int = 0
+
+
+class SessionWriter:
+    """Owner of a `SessionDisk`. `put` and `put_event` may be called from any thread and never block."""
+
+    def __init__(
+        self,
+        disk: SessionDisk,
+        on_trouble: Callable[[Trouble], None],
+        *,
+        failing: bool = False,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        """`on_trouble` is called in the writer's thread. `failing`: the disk has already refused once."""
+        self._disk = disk
+        self._on_trouble = on_trouble
+        self._failing = failing
+        self._retry_seconds = retry_seconds
+        self._inbox: deque[Work] = deque()
+        self._signal = threading.Event()
+        self._events_due: float | None = None
+        self._retry_due = time.monotonic() + retry_seconds if failing else None
+        self._thread = threading.Thread(target=self._run, name="session-writer", daemon=True)
+        self._thread.start()
+
+    def put(self, work: Work) -> None:
+        """Hand in work that is written at once."""
+        self._inbox.append(work)
+        self._signal.set()
+
+    def put_event(self, record: EventRecord) -> None:
+        """Hand in an event; it is written within half a second, the ends of things at once."""
+        self._inbox.append(record)
+        if isinstance(record.event, _AT_ONCE):
+            self._signal.set()
+        elif self._events_due is None:
+            self._events_due = time.monotonic() + EVENT_SECONDS
+            self._signal.set()
+
+    def join(self) -> None:
+        """Wait (blocking) for the thread's end, after a last flush."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._signal.wait(self._patience())
+            self._signal.clear()
+            if self._only_early_events():
+                continue
+            flushes = self._take()
+            durable = any(flush.durable for flush in flushes)
+            last = any(flush.last for flush in flushes)
+            only_durable = bool(flushes) and durable and not last
+            written = self._write(durable=durable, index=not only_durable)
+            for flush in flushes:
+                if not flush.last:
+                    flush.answer(written)
+            if only_durable and written:
+                self._write(durable=False, index=True)
+            if last:
+                self._disk.close()
+                for flush in flushes:
+                    if flush.last:
+                        flush.answer(written)
+                return
+
+    def _patience(self) -> float | None:
+        due = [moment for moment in (self._events_due, self._retry_due) if moment is not None]
+        return max(0.0, min(due) - time.monotonic()) if due else None
+
+    def _only_early_events(self) -> bool:
+        """Whether everything in the inbox may still gather, and no retry is due."""
+        now = time.monotonic()
+        if self._retry_due is not None and now >= self._retry_due:
+            return False
+        if self._events_due is None or now >= self._events_due:
+            return False
+        return all(
+            isinstance(work, EventRecord) and not isinstance(work.event, _AT_ONCE)
+            for work in tuple(self._inbox)
+        )
+
+    def _take(self) -> list[Flush]:
+        """Everything handed in so far goes to the disk's own lists; the flushes come back."""
+        self._events_due = None
+        events: list[EventRecord] = []
+        flushes: list[Flush] = []
+        while self._inbox:
+            work = self._inbox.popleft()
+            match work:
+                case EventRecord():
+                    events.append(work)
+                case Stored():
+                    self._disk.add_item(work)
+                case ReplaceHistory():
+                    self._disk.replace_items(work.items)
+                case ChangeSummary():
+                    self._disk.change(work.changes)
+                case Flush():
+                    flushes.append(work)
+                case _:
+                    assert_never(work)
+        self._disk.add_events(events)
+        return flushes
+
+    def _write(self, *, durable: bool, index: bool) -> bool:
+        try:
+            self._disk.write(durable=durable, index=index)
+        except (OSError, SessionError) as error:
+            self._disk.failed()
+            self._retry_due = time.monotonic() + self._retry_seconds
+            if not self._failing:
+                self._failing = True
+                self._on_trouble(Trouble(error))
+            return False
+        self._retry_due = None
+        if self._failing:
+            self._failing = False
+            self._on_trouble(Trouble(None, self._disk.events_lost))
+            self._disk.events_lost = 0
+        return True
+
+
+def answer_on(loop: asyncio.AbstractEventLoop, future: asyncio.Future[bool]) -> Callable[[bool], None]:
+    """A callback for another thread that settles a future of the loop; a caller who has gone is no matter."""
+
+    def settle(value: bool) -> None:
+        if not future.done():
+            future.set_result(value)
+
+    def answer(value: bool) -> None:
+        try:
+            loop.call_soon_threadsafe(settle, value)
+        except RuntimeError:
+            pass  # the loop is closed: nobody waits any more
+
+    return answer

@@ -1,0 +1,232 @@
+"""All sessions of a person: made, opened, listed and found. Everything here blocks; call it off the event loop."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from grokmini.protocol.codec import decode_stored
+from grokmini.protocol.errors import SessionError
+from grokmini.protocol.events import Notice
+from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
+from grokmini.protocol.items import Stored
+from grokmini.store.driver_lock import is_driven
+from grokmini.store.jsonl import last_number, read_jsonl
+from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd
+from grokmini.store.session_disk import SessionDisk
+from grokmini.store.session_files import SessionFiles, trouble_notice
+from grokmini.store.session_writer import Trouble
+from grokmini.store.summary import Summary, read_summary
+
+
+class SessionInfo(NamedTuple):
+    """A stored session as a list shows it. `updated` is in seconds since the epoch."""
+
+    session_id: str
+    directory: Path
+    updated: float
+    summary: Summary
+
+
+class OpenSession(NamedTuple):
+    """A session that this process drives. `directory` may not exist when nothing can be written."""
+
+    session_id: str
+    directory: Path
+    items: tuple[Stored, ...]
+    summary: Summary
+    last_seq: int
+    notices: tuple[Notice, ...]
+    files: SessionFiles
+
+
+class SessionStore:
+    """The sessions under one state directory. Holds nothing but the path."""
+
+    def __init__(self, root: Path, *, now: Callable[[], float] = time.time) -> None:
+        self._root = root
+        self._now = now
+
+    def create(
+        self,
+        *,
+        cwd: Path,
+        model: str,
+        parent: str | None = None,
+        session_id: str | None = None,
+        branch: str = "",
+    ) -> OpenSession:
+        """A new session. When nothing can be written it goes on in memory, and a notice says so.
+
+        Raises `SessionError` when the id is no session id or is taken.
+        """
+        if session_id is not None:
+            self._check_free(session_id)
+        summary = _new_summary(session_id or uuid7(self._now), cwd, model, self._now(), parent, branch)
+        directory = self._root / SESSIONS / encode_cwd(cwd) / summary.session_id
+        disk = SessionDisk(self._root, directory, summary, new=True)
+        try:
+            disk.acquire()
+        except OSError as error:
+            notice = trouble_notice(Trouble(error))
+            files = SessionFiles(disk, summary, failing=True, now=self._now)
+            return OpenSession(summary.session_id, directory, (), summary, 0, (notice,), files)
+        files = SessionFiles(disk, summary, now=self._now)
+        return OpenSession(summary.session_id, directory, (), summary, 0, (), files)
+
+    def open(self, session_id: str, *, wait_seconds: float = 0.0) -> OpenSession:
+        """Go on with a session, waiting so long at most until no other process drives it.
+
+        Raises `SessionBusyError` naming the other process, `SessionError` when there is no such session.
+        """
+        directory = self._find_directory(session_id)
+        if not (directory / SUMMARY).exists():
+            raise SessionError(
+                f"Session {session_id} has no {SUMMARY} and cannot be resumed.",
+                f"Its conversation, if there is one, is in {directory / HISTORY}.",
+            )
+        summary, notices = _summary_of(directory)
+        disk = SessionDisk(self._root, directory, summary, new=False)
+        try:
+            disk.acquire(wait_seconds=wait_seconds)
+            read = read_jsonl(directory / HISTORY, decode_stored)
+            last_seq = last_number(directory / UPDATES, "seq")
+        except OSError as error:
+            disk.close()
+            raise SessionError(
+                f"Session {session_id} cannot be opened: {error.strerror} ({error.filename}).",
+                "Check that the file can be read and the folder written to.",
+            ) from error
+        if read.skipped:
+            notices.append(_skipped_notice(read.skipped, directory / HISTORY))
+        disk.loaded(read.values)
+        files = SessionFiles(disk, summary, now=self._now)
+        return OpenSession(session_id, directory, tuple(read.values), summary, last_seq, tuple(notices), files)
+
+    def latest(self, cwd: Path) -> SessionInfo | None:
+        """The newest session of a working directory that no process drives."""
+        for updated, directory in sorted(self._session_directories(cwd), reverse=True):
+            if not is_driven(directory):
+                return _info(updated, directory)
+        return None
+
+    def find(self, text: str) -> list[SessionInfo]:
+        """Sessions whose id begins with the text (8 characters or more), or else whose title it is.
+
+        A title matches whatever its case; when no title is the text, titles beginning with it match.
+        """
+        found = [(updated, path) for updated, path in self._session_directories(None) if path.name == text]
+        if not found and is_session_prefix(text):
+            found = [
+                (updated, path)
+                for updated, path in self._session_directories(None)
+                if path.name.startswith(text)
+            ]
+        if found:
+            return [_info(updated, path) for updated, path in sorted(found, reverse=True)]
+        wanted = text.casefold()
+        infos = [
+            _info(updated, path) for updated, path in sorted(self._session_directories(None), reverse=True)
+        ]
+        exact = [info for info in infos if info.summary.title.casefold() == wanted]
+        return exact or [info for info in infos if info.summary.title.casefold().startswith(wanted)]
+
+    def list(self, limit: int, cwd: Path | None = None) -> list[SessionInfo]:
+        """The newest sessions, of one working directory or of all; reads only their own summaries."""
+        newest = heapq.nlargest(limit, self._session_directories(cwd))
+        return [_info(updated, directory) for updated, directory in newest]
+
+    def _session_directories(self, cwd: Path | None) -> Iterator[tuple[float, Path]]:
+        """Every session that can be resumed, with the time its summary was last written."""
+        base = self._root / SESSIONS
+        groups = [base / encode_cwd(cwd)] if cwd is not None else _subdirectories(base)
+        for group in groups:
+            for directory in map(Path, _subdirectories(group)):
+                try:
+                    updated = (directory / SUMMARY).stat().st_mtime
+                except OSError:
+                    continue
+                yield updated, directory
+
+    def _find_directory(self, session_id: str) -> Path:
+        if is_session_id(session_id):
+            for group in _subdirectories(self._root / SESSIONS):
+                directory = Path(group, session_id)
+                if directory.is_dir():
+                    return directory
+        raise SessionError(
+            f"There is no session {session_id}.", "`grokmini --continue` takes the latest one here."
+        )
+
+    def _check_free(self, session_id: str) -> None:
+        if not is_session_id(session_id):
+            raise SessionError(f"{session_id!r} is no session id.", "A session id is a UUID in lower case.")
+        for group in _subdirectories(self._root / SESSIONS):
+            if Path(group, session_id).exists():
+                raise SessionError(
+                    f"Session {session_id} exists already.", f"Go on with it: grokmini --resume={session_id}"
+                )
+
+
+def memory_session(*, cwd: Path, model: str, now: Callable[[], float] = time.time) -> OpenSession:
+    """A session of a person without a home: it lives in memory, and says so."""
+    summary = _new_summary(uuid7(now), cwd, model, now(), None, "")
+    notice = Notice(
+        "warning",
+        "There is no home folder, so this session is not saved. Set GROKMINI_HOME to a folder to keep sessions.",
+        "not_saving",
+    )
+    return OpenSession(
+        summary.session_id, Path(), (), summary, 0, (notice,), SessionFiles(None, summary, now=now)
+    )
+
+
+def _new_summary(
+    session_id: str, cwd: Path, model: str, now: float, parent: str | None, branch: str
+) -> Summary:
+    return Summary(
+        session_id=session_id,
+        cwd=str(cwd),
+        branch=branch,
+        model=model,
+        created_at=now,
+        updated_at=now,
+        parent_session_id=parent,
+    )
+
+
+def _summary_of(directory: Path) -> tuple[Summary, list[Notice]]:
+    summary = read_summary(directory)
+    if summary is not None:
+        return summary, []
+    notice = Notice(
+        "warning",
+        f"{directory / SUMMARY} is damaged; it is written anew with the next turn.",
+        "summary_damaged",
+    )
+    return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent))), [notice]
+
+
+def _skipped_notice(count: int, path: Path) -> Notice:
+    lines = "1 line" if count == 1 else f"{count} lines"
+    return Notice(
+        "warning",
+        f"{lines} of {path.name} could not be read and were left out; the damaged file is kept as {path}.corrupt",
+        "lines_skipped",
+    )
+
+
+def _info(updated: float, directory: Path) -> SessionInfo:
+    return SessionInfo(directory.name, directory, updated, _summary_of(directory)[0])
+
+
+def _subdirectories(path: str | Path) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return [entry.path for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+    except OSError:
+        return []

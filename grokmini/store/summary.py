@@ -1,0 +1,100 @@
+"""`summary.json`: the index entry of a session, changed field by field so that nobody's fields are lost."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from grokmini.protocol.codec import clean_surrogates
+from grokmini.protocol.model import Usage
+from grokmini.store.atomic import replace_file
+from grokmini.store.layout import SUMMARY, SUMMARY_LOCK, open_private
+
+FORMAT_VERSION = 1
+
+TITLE_LIMIT = 80
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists and resuming need to know of a session. Times are seconds since the epoch.
+
+    `cwd` is where the session is filed and never changes; `current_cwd` is where it works now. `tokens` is the
+    estimated size of the next request, `messages` the number of items, `usage` the session's bill by model.
+    """
+
+    session_id: str
+    cwd: str
+    format_version: int = FORMAT_VERSION
+    current_cwd: str = ""
+    title: str = ""
+    branch: str = ""
+    model: str = ""
+    models: tuple[str, ...] = ()
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    turns: int = 0
+    tokens: int = 0
+    messages: int = 0
+    last_prompt: str = ""
+    parent_session_id: str | None = None
+    usage: dict[str, Usage] = {}
+
+    @property
+    def working_directory(self) -> Path:
+        """Where the session worked last."""
+        return Path(self.current_cwd or self.cwd)
+
+
+def read_summary(directory: Path) -> Summary | None:
+    """The summary of a session; None when it is missing or damaged."""
+    try:
+        return msgspec.json.decode((directory / SUMMARY).read_bytes(), type=Summary)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def change_summary(directory: Path, changes: Mapping[str, object], start: Summary) -> None:
+    """Read, change, write whole, under the summary's lock. Fields of a newer version stay as they are.
+
+    `start` is used where there is no summary yet. Raises `OSError`.
+    """
+    lock = open_private(directory / SUMMARY_LOCK, os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        fields = _read_fields(directory)
+        if fields is None:
+            fields = _encode_fields(msgspec.structs.asdict(start))
+        fields.update(_encode_fields(changes))
+        data = msgspec.json.format(msgspec.json.encode(fields), indent=2)
+        replace_file(directory / SUMMARY, data + b"\n")
+    finally:
+        os.close(lock)
+
+
+def title_of(prompt: str) -> str:
+    """A title made from the first prompt: its first line that says something."""
+    for line in prompt.splitlines():
+        words = " ".join(line.split())
+        if words:
+            return words if len(words) <= TITLE_LIMIT else words[: TITLE_LIMIT - 1] + "…"
+    return ""
+
+
+def _read_fields(directory: Path) -> dict[str, msgspec.Raw] | None:
+    try:
+        data = (directory / SUMMARY).read_bytes()
+        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+        msgspec.json.decode(data, type=Summary)
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return fields
+
+
+def _encode_fields(values: Mapping[str, object]) -> dict[str, msgspec.Raw]:
+    plain: dict[str, Any] = clean_surrogates(msgspec.to_builtins(dict(values)))
+    return {key: msgspec.Raw(msgspec.json.encode(value)) for key, value in plain.items()}

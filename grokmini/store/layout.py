@@ -17,6 +17,7 @@ SUMMARY = "summary.json"
 SUMMARY_LOCK = "summary.json.lock"
 DRIVER_LOCK = "driver.lock"
 TOOL_OUTPUT = "tool_output"
+PROMPTS = "prompts"
 REAL_CWD = ".cwd"
 TOKEN_FACTORS = "token_factors.json"
 

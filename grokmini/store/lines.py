@@ -1,4 +1,4 @@
-"""Values to lines for the disk: whatever a text holds, a line is valid JSON in valid UTF-8."""
+"""Values to lines for the disk and back: whatever a text holds, a line is valid JSON in valid UTF-8."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from grokmini.protocol.codec import clean_surrogates, encode_event, encode_stored
+from grokmini.protocol.codec import clean_surrogates, decode_json, decode_stored, encode_event, encode_stored
 from grokmini.protocol.events import EventRecord, SessionEvent
 from grokmini.protocol.items import KnownItem, Stored, SyntheticReason, UnknownItem, UserItem
 
@@ -18,6 +18,19 @@ def item_line(stored: Stored) -> bytes:
     except UnicodeEncodeError:
         item: Any = msgspec.convert(clean_surrogates(msgspec.to_builtins(stored.item)), KnownItem)
         return encode_stored(Stored(item))
+
+
+def read_item(line: bytes) -> Stored:
+    """One line of the history, also one in which another program escaped a lone surrogate.
+
+    Raises `msgspec.DecodeError` for a line that is no item.
+    """
+    try:
+        return decode_stored(line)
+    except msgspec.DecodeError:
+        if b"\\u" not in line:
+            raise
+        return decode_stored(msgspec.json.encode(decode_json(line, dict)))
 
 
 def event_line(record: EventRecord) -> bytes:

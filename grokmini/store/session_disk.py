@@ -10,6 +10,8 @@ import errno
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from grokmini.protocol.events import EventRecord
 from grokmini.protocol.items import Stored
 from grokmini.store.atomic import replace_file
@@ -19,6 +21,7 @@ from grokmini.store.jsonl import AppendFile
 from grokmini.store.layout import (
     DRIVER_LOCK,
     HISTORY,
+    SUMMARY,
     UPDATES,
     make_group,
     make_private_directory,
@@ -26,6 +29,7 @@ from grokmini.store.layout import (
 )
 from grokmini.store.lines import event_line, is_users_own, item_line
 from grokmini.store.summary import Summary, change_summary
+from grokmini.store.token_factors import write_factors
 
 EVENT_BYTES_LIMIT = 64 << 20
 """Bytes of event lines kept in memory while nothing can be written; then the oldest go."""
@@ -38,7 +42,8 @@ class SessionDisk:
         """Nothing is touched before `acquire` or `write`."""
         self._root = root
         self.directory = directory
-        self.summary = summary
+        self._summary = summary
+        self._factors: dict[str, float] = {}
         self._history: list[Stored] = []
         self._written = 0
         self._whole = False
@@ -80,13 +85,18 @@ class SessionDisk:
     def change(self, changes: dict[str, object]) -> None:
         """New values of fields of the summary."""
         self._summary_changes.update(changes)
+        self._summary = msgspec.structs.replace(self._summary, **changes)
+
+    def learn(self, model: str, factor: float) -> None:
+        """A model's token factor; it is written with the summary."""
+        self._factors[model] = factor
 
     # Writing it.
 
     def acquire(self, *, wait_seconds: float = 0.0) -> None:
         """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""
         if self._lock is None:
-            make_group(self._root, Path(self.summary.cwd))
+            make_group(self._root, Path(self._summary.cwd))
             make_private_directory(self.directory)
             self._lock = DriverLock.acquire(self.directory, wait_seconds=wait_seconds)
             self._new_names = True
@@ -100,7 +110,7 @@ class SessionDisk:
         history, updates = self._open()
         if self._whole:
             self._rewrite()
-            history = self._open()[0]
+            history, updates = self._open()
         elif self._written < len(self._history):
             lines = [item_line(stored) for stored in self._history[self._written :]]
             appended = history.append(lines)
@@ -122,6 +132,7 @@ class SessionDisk:
         """After an error: start over with fresh files, and write the whole history when it works again."""
         self._whole = True
         self._close_files()
+        self._summary_exists = (self.directory / SUMMARY).exists()
         if self._lock is not None and not self.directory.is_dir():
             self._lock.release()
             self._lock = None
@@ -174,9 +185,12 @@ class SessionDisk:
 
     def _write_summary(self) -> None:
         if self._summary_changes or not self._summary_exists:
-            change_summary(self.directory, self._summary_changes, self.summary)
+            change_summary(self.directory, self._summary_changes, self._summary)
             self._summary_changes = {}
             self._summary_exists = True
+        if self._factors:
+            write_factors(self._root, self._factors)
+            self._factors = {}
 
     def _close_files(self) -> None:
         if self._files is not None:
@@ -187,9 +201,12 @@ class SessionDisk:
 
 def _remove_empty(directory: Path) -> None:
     """Remove what opening a session made, and nothing else: a directory with anything else in it stays."""
+    ours = {HISTORY, UPDATES, DRIVER_LOCK}
     try:
-        for name in (HISTORY, UPDATES, DRIVER_LOCK):
-            (directory / name).unlink(missing_ok=True)
-        directory.rmdir()
+        found = list(directory.iterdir())
+        if all(path.name in ours for path in found):
+            for path in found:
+                path.unlink()
+            directory.rmdir()
     except OSError:
-        pass  # not empty: somebody put a file there, and it stays
+        pass  # an empty directory that cannot be removed does no harm: without a summary it is never listed

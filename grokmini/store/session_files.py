@@ -16,6 +16,7 @@ from grokmini.store.session_writer import (
     RETRY_SECONDS,
     ChangeSummary,
     Flush,
+    LearnFactor,
     ReplaceHistory,
     SessionWriter,
     Trouble,
@@ -115,6 +116,12 @@ class SessionFiles(SessionSpill):
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on; its files stay where they are."""
         self._put(ChangeSummary({"current_cwd": cwd, "updated_at": self._now()}))
+
+    def factor_learnt(self, model: str, factor: float) -> None:
+        """Keep what was learnt of a model's tokens (`start_chat`'s `on_factor`)."""
+        writer = self._started()
+        if writer is not None:
+            writer.put_later(LearnFactor(model, factor))
 
     async def close(self) -> None:
         """Write what is pending, release the lock, end. Calling it again does nothing."""

@@ -44,7 +44,14 @@ class Flush(NamedTuple):
     last: bool = False
 
 
-Work: TypeAlias = Stored | EventRecord | ReplaceHistory | ChangeSummary | Flush
+class LearnFactor(NamedTuple):
+    """A model's token factor. It can wait for the next write."""
+
+    model: str
+    factor: float
+
+
+Work: TypeAlias = Stored | EventRecord | ReplaceHistory | ChangeSummary | LearnFactor | Flush
 
 
 class Trouble(NamedTuple):
@@ -72,6 +79,7 @@ class SessionWriter:
         self._retry_seconds = retry_seconds
         self._inbox: deque[Work] = deque()
         self._signal = threading.Event()
+        self._urgent = False
         self._events_due: float | None = None
         self._retry_due = time.monotonic() + retry_seconds if failing else None
         self._thread = threading.Thread(target=self._run, name="session-writer", daemon=True)
@@ -80,12 +88,18 @@ class SessionWriter:
     def put(self, work: Work) -> None:
         """Hand in work that is written at once."""
         self._inbox.append(work)
+        self._urgent = True
         self._signal.set()
+
+    def put_later(self, work: Work) -> None:
+        """Hand in work that is written whenever something else is."""
+        self._inbox.append(work)
 
     def put_event(self, record: EventRecord) -> None:
         """Hand in an event; it is written within half a second, the ends of things at once."""
         self._inbox.append(record)
         if isinstance(record.event, _AT_ONCE):
+            self._urgent = True
             self._signal.set()
         elif self._events_due is None:
             self._events_due = time.monotonic() + EVENT_SECONDS
@@ -96,43 +110,61 @@ class SessionWriter:
         self._thread.join()
 
     def _run(self) -> None:
+        try:
+            while not self._round():
+                pass
+        except Exception as error:  # noqa: BLE001 - the outermost frame of the thread
+            self._on_trouble(Trouble(SessionError(f"the writer failed ({type(error).__name__}: {error})")))
+            self._refuse()
+
+    def _round(self) -> bool:
+        """Wait for work and write it; True after the last."""
+        self._signal.wait(self._patience())
+        self._signal.clear()
+        if not self._is_time():
+            return False
+        flushes = self._take()
+        if self._failing and not flushes and not self._passed(self._retry_due):
+            return False
+        last = [flush for flush in flushes if flush.last]
+        durable = any(flush.durable for flush in flushes)
+        quick = durable and not last
+        written = self._write(durable=durable, index=not quick)
+        for flush in flushes:
+            if not flush.last:
+                flush.answer(written)
+        if quick and written:
+            self._write(durable=False, index=True)
+        if last:
+            self._disk.close()
+            for flush in last:
+                flush.answer(written)
+        return bool(last)
+
+    def _refuse(self) -> None:
+        """Keep nobody waiting for a writer that cannot go on."""
         while True:
-            self._signal.wait(self._patience())
+            while self._inbox:
+                work = self._inbox.popleft()
+                if isinstance(work, Flush):
+                    work.answer(False)
+                    if work.last:
+                        self._disk.close()
+                        return
+            self._signal.wait()
             self._signal.clear()
-            if self._only_early_events():
-                continue
-            flushes = self._take()
-            durable = any(flush.durable for flush in flushes)
-            last = any(flush.last for flush in flushes)
-            only_durable = bool(flushes) and durable and not last
-            written = self._write(durable=durable, index=not only_durable)
-            for flush in flushes:
-                if not flush.last:
-                    flush.answer(written)
-            if only_durable and written:
-                self._write(durable=False, index=True)
-            if last:
-                self._disk.close()
-                for flush in flushes:
-                    if flush.last:
-                        flush.answer(written)
-                return
 
     def _patience(self) -> float | None:
         due = [moment for moment in (self._events_due, self._retry_due) if moment is not None]
         return max(0.0, min(due) - time.monotonic()) if due else None
 
-    def _only_early_events(self) -> bool:
-        """Whether everything in the inbox may still gather, and no retry is due."""
-        now = time.monotonic()
-        if self._retry_due is not None and now >= self._retry_due:
-            return False
-        if self._events_due is None or now >= self._events_due:
-            return False
-        return all(
-            isinstance(work, EventRecord) and not isinstance(work.event, _AT_ONCE)
-            for work in tuple(self._inbox)
-        )
+    def _is_time(self) -> bool:
+        """Whether something has to be written now; else events may still gather."""
+        urgent, self._urgent = self._urgent, False
+        return urgent or self._passed(self._events_due) or self._passed(self._retry_due)
+
+    def _passed(self, due: float | None) -> bool:
+        return due is not None and time.monotonic() >= due
 
     def _take(self) -> list[Flush]:
         """Everything handed in so far goes to the disk's own lists; the flushes come back."""
@@ -150,6 +182,8 @@ class SessionWriter:
                     self._disk.replace_items(work.items)
                 case ChangeSummary():
                     self._disk.change(work.changes)
+                case LearnFactor():
+                    self._disk.learn(work.model, work.factor)
                 case Flush():
                     flushes.append(work)
                 case _:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from grokmini.protocol.codec import decode_stored
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
@@ -17,10 +16,15 @@ from grokmini.protocol.items import Stored
 from grokmini.store.driver_lock import is_driven
 from grokmini.store.jsonl import last_number, read_jsonl
 from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd
+from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles, trouble_notice
 from grokmini.store.session_writer import Trouble
 from grokmini.store.summary import Summary, read_summary
+from grokmini.store.token_factors import read_factors
+
+NOWHERE = Path(os.devnull, "no-session")
+"""Never a directory: what a session in memory is asked to write there fails."""
 
 
 class SessionInfo(NamedTuple):
@@ -33,7 +37,11 @@ class SessionInfo(NamedTuple):
 
 
 class OpenSession(NamedTuple):
-    """A session that this process drives. `directory` may not exist when nothing can be written."""
+    """A session that this process drives.
+
+    `directory` may not exist while nothing can be written; a session in memory has one that cannot exist.
+    `token_factors` is what was learnt of models (`start_chat`'s `factors`).
+    """
 
     session_id: str
     directory: Path
@@ -42,6 +50,7 @@ class OpenSession(NamedTuple):
     last_seq: int
     notices: tuple[Notice, ...]
     files: SessionFiles
+    token_factors: dict[str, float] = {}
 
 
 class SessionStore:
@@ -69,14 +78,17 @@ class SessionStore:
         summary = _new_summary(session_id or uuid7(self._now), cwd, model, self._now(), parent, branch)
         directory = self._root / SESSIONS / encode_cwd(cwd) / summary.session_id
         disk = SessionDisk(self._root, directory, summary, new=True)
+        notices: tuple[Notice, ...]
         try:
             disk.acquire()
         except OSError as error:
-            notice = trouble_notice(Trouble(error))
+            notices = (trouble_notice(Trouble(error)),)
             files = SessionFiles(disk, summary, failing=True, now=self._now)
-            return OpenSession(summary.session_id, directory, (), summary, 0, (notice,), files)
-        files = SessionFiles(disk, summary, now=self._now)
-        return OpenSession(summary.session_id, directory, (), summary, 0, (), files)
+        else:
+            notices = ()
+            files = SessionFiles(disk, summary, now=self._now)
+        factors = read_factors(self._root)
+        return OpenSession(summary.session_id, directory, (), summary, 0, notices, files, factors)
 
     def open(self, session_id: str, *, wait_seconds: float = 0.0) -> OpenSession:
         """Go on with a session, waiting so long at most until no other process drives it.
@@ -93,7 +105,7 @@ class SessionStore:
         disk = SessionDisk(self._root, directory, summary, new=False)
         try:
             disk.acquire(wait_seconds=wait_seconds)
-            read = read_jsonl(directory / HISTORY, decode_stored)
+            read = read_jsonl(directory / HISTORY, read_item)
             last_seq = last_number(directory / UPDATES, "seq")
         except OSError as error:
             disk.close()
@@ -181,7 +193,7 @@ def memory_session(*, cwd: Path, model: str, now: Callable[[], float] = time.tim
         "not_saving",
     )
     return OpenSession(
-        summary.session_id, Path(), (), summary, 0, (notice,), SessionFiles(None, summary, now=now)
+        summary.session_id, NOWHERE, (), summary, 0, (notice,), SessionFiles(None, summary, now=now)
     )
 
 

@@ -6,13 +6,15 @@ import os
 import re
 from pathlib import Path
 
-from grokmini.store.layout import TOOL_OUTPUT, make_private_directory, open_private
+from grokmini.store.layout import PROMPTS, TOOL_OUTPUT, make_private_directory, open_private
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
+_PROMPT = "prompt-"
 
 
 class SessionSpill:
-    """Implements `tools.contract.SpillFiles` under `tool_output/`. Safe in any thread.
+    """Implements `tools.contract.SpillFiles` under `tool_output/`, for names that begin with `prompt-` under
+    `prompts/`. Safe in any thread.
 
     A name that is taken gets a number: nothing is ever written over. `directory` None: nothing can be kept.
     """
@@ -41,7 +43,7 @@ class SessionSpill:
             raise ValueError(f"not a name for a spill file: {name!r}")
         if self._directory is None:
             return None
-        folder = self._directory / TOOL_OUTPUT
+        folder = self._directory / (PROMPTS if name.startswith(_PROMPT) else TOOL_OUTPUT)
         stem, dot, suffix = name.partition(".")
         number = 1
         try:

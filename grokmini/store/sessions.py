@@ -50,7 +50,7 @@ class OpenSession(NamedTuple):
     last_seq: int
     notices: tuple[Notice, ...]
     files: SessionFiles
-    token_factors: dict[str, float] = {}
+    token_factors: dict[str, float]
 
 
 class SessionStore:
@@ -193,7 +193,7 @@ def memory_session(*, cwd: Path, model: str, now: Callable[[], float] = time.tim
         "not_saving",
     )
     return OpenSession(
-        summary.session_id, NOWHERE, (), summary, 0, (notice,), SessionFiles(None, summary, now=now)
+        summary.session_id, NOWHERE, (), summary, 0, (notice,), SessionFiles(None, summary, now=now), {}
     )
 
 

@@ -59,8 +59,9 @@ class SessionDisk:
 
     # What is to be written.
 
-    def loaded(self, items: Sequence[Stored]) -> None:
-        """What the file already holds."""
+    def loaded(self, items: Sequence[Stored], summary: Summary) -> None:
+        """What the files already hold."""
+        self._summary = summary
         self._history = list(items)
         self._written = len(self._history)
 

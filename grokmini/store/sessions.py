@@ -18,7 +18,7 @@ from grokmini.store.jsonl import last_number, read_jsonl
 from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd
 from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
-from grokmini.store.session_files import SessionFiles, trouble_notice
+from grokmini.store.session_files import SessionFiles, reason_of, trouble_notice
 from grokmini.store.session_writer import Trouble
 from grokmini.store.summary import Summary, read_summary
 from grokmini.store.token_factors import read_factors
@@ -101,23 +101,40 @@ class SessionStore:
                 f"Session {session_id} has no {SUMMARY} and cannot be resumed.",
                 f"Its conversation, if there is one, is in {directory / HISTORY}.",
             )
-        summary, notices = _summary_of(directory)
-        disk = SessionDisk(self._root, directory, summary, new=False)
+        disk = SessionDisk(self._root, directory, _summary_of(directory)[0], new=False)
+        refused: OSError | None = None
         try:
             disk.acquire(wait_seconds=wait_seconds)
+        except OSError as error:
+            refused = error
+        return self._load(directory, disk, refused)
+
+    def _load(self, directory: Path, disk: SessionDisk, refused: OSError | None) -> OpenSession:
+        """Read a session; after the lock is held, since the former driver may only just have left."""
+        try:
             read = read_jsonl(directory / HISTORY, read_item)
             last_seq = last_number(directory / UPDATES, "seq")
         except OSError as error:
             disk.close()
             raise SessionError(
-                f"Session {session_id} cannot be opened: {error.strerror} ({error.filename}).",
-                "Check that the file can be read and the folder written to.",
+                f"Session {directory.name} cannot be read: {reason_of(error)}.", "Check the file's permissions."
             ) from error
+        summary, notices = _summary_of(directory)
         if read.skipped:
             notices.append(_skipped_notice(read.skipped, directory / HISTORY))
-        disk.loaded(read.values)
-        files = SessionFiles(disk, summary, now=self._now)
-        return OpenSession(session_id, directory, tuple(read.values), summary, last_seq, tuple(notices), files)
+        if refused is not None:
+            notices.append(trouble_notice(Trouble(refused)))
+        disk.loaded(read.values, summary)
+        return OpenSession(
+            session_id=directory.name,
+            directory=directory,
+            items=tuple(read.values),
+            summary=summary,
+            last_seq=last_seq,
+            notices=tuple(notices),
+            files=SessionFiles(disk, summary, failing=refused is not None, now=self._now),
+            token_factors=read_factors(self._root),
+        )
 
     def latest(self, cwd: Path) -> SessionInfo | None:
         """The newest session of a working directory that no process drives."""

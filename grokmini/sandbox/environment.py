@@ -7,6 +7,7 @@ decisions.md "Shell and git").
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 _FIXED: Final = {
@@ -73,7 +74,7 @@ def is_secret_name(name: str) -> bool:
     words = name.upper().split("_")
     if not _SECRET_WORDS.isdisjoint(words):
         return True
-    return not _SECRET_PAIRS.isdisjoint(zip(words, words[1:], strict=False))
+    return not _SECRET_PAIRS.isdisjoint(pairwise(words))
 
 
 def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ def holders_of_pipe(inode: int, proc: Path = Path("/proc")) -> set[int]:
         with suppress(OSError), os.scandir(proc / str(pid) / "fd") as entries:
             for entry in entries:
                 with suppress(OSError):
-                    if os.readlink(entry.path) == wanted:
+                    if str(Path(entry.path).readlink()) == wanted:
                         found.add(pid)
                         break
     return found
@@ -52,6 +52,7 @@ def signal_all(pids: Iterable[int], number: int) -> None:
 
 def _pids(proc: Path) -> list[int]:
     try:
-        return [int(name) for name in os.listdir(proc) if name.isdigit()]
+        with os.scandir(proc) as entries:
+            return [int(entry.name) for entry in entries if entry.name.isdigit()]
     except OSError:
         return []

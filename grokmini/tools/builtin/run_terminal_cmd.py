@@ -1,0 +1,192 @@
+"""run_terminal_command: run a shell command, its output streamed, its whole process tree gone at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator
+from typing import Annotated, ClassVar, Final
+
+import msgspec
+
+from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.tools import CommandDisplay, ToolKind
+from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
+from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
+from grokmini.tools.contract import Final as FinalStep
+from grokmini.tools.contract import Progress, Subject, Tool, ToolCallContext, ToolOutput, ToolStep
+from grokmini.tools.shell_state import ShellState
+from grokmini.workspace.workspace import Workspace
+
+PROGRESS_INTERVAL: Final = 0.1
+"""Seconds between two pieces of progress."""
+MAX_COMMAND: Final = 120_000
+"""Bytes of a command; the kernel takes no more in one string."""
+
+
+class RunArgs(msgspec.Struct, frozen=True):
+    """Arguments of run_terminal_command."""
+
+    command: str
+    description: Annotated[str, msgspec.Meta(description="why, in one short sentence")] = ""
+    timeout: Annotated[int | None, msgspec.Meta(description="ms, default 120000")] = None
+
+
+class RunTerminalCmd(Tool[RunArgs]):
+    """Runs commands through the session's `CommandRunner` in its `ShellState`."""
+
+    id: ClassVar[str] = "run_terminal_cmd"
+    wire_name: ClassVar[str] = "run_terminal_command"
+    kind: ClassVar[ToolKind] = ToolKind.EXECUTE
+    default_timeout: ClassVar[float | None] = None
+    args_type: ClassVar[type[msgspec.Struct]] = RunArgs
+
+    def subject(self, args: RunArgs, ctx: ToolCallContext) -> Subject:
+        """The command itself."""
+        return Subject("Bash", args.command, "Run this?")
+
+    def projection(self, args: RunArgs) -> dict[str, str | int]:
+        """The command and why."""
+        shown: dict[str, str | int] = {"command": args.command}
+        if args.description:
+            shown["description"] = args.description
+        return shown
+
+    async def execute(self, args: RunArgs, ctx: ToolCallContext) -> AsyncIterator[ToolStep]:
+        """Run it; progress at most ten times a second."""
+        state = ctx.resources.get(ShellState)
+        notes = _leave_lost_folder(state, ctx)
+        spec = state.spec(_checked(args.command))
+        handle = await _start(state, spec)
+        output = CommandOutput(state.settings.output_limit, ctx.spill, ctx.call_name)
+        loop = asyncio.get_running_loop()
+        seconds = _timeout(args, state, ctx, loop.time())
+        progress = ProgressText()
+        show_at = loop.time() + PROGRESS_INTERVAL
+        deadline = loop.time() + seconds
+        reason = ""
+        stream = handle.output()
+        try:
+            while True:
+                wake = min(deadline, show_at) if progress.waiting else deadline
+                more = await _read(stream, output, progress, wake)
+                if more == "ended":
+                    break
+                if loop.time() >= deadline:
+                    reason = "timeout"
+                    break
+                if progress.waiting and loop.time() >= show_at:
+                    yield Progress(progress.take())
+                    show_at = loop.time() + PROGRESS_INTERVAL
+            if reason:
+                handle.abandon()
+                await _drain(stream, output)
+            status = await handle.wait()
+        finally:
+            handle.abandon()
+        notes += _carry(state, spec, await handle.side_output(), ctx)
+        if output.wants_writing or output.is_cut():
+            await asyncio.to_thread(output.write_batch)
+        yield FinalStep(_result(args, status, reason, seconds, output.finish(), notes))
+
+
+async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:
+    try:
+        return await state.runner.start(spec)
+    except OSError as error:
+        if error.errno == errno.E2BIG:
+            raise _too_long() from error
+        raise ToolError(ToolErrorKind.IO, f"The command could not be started: {error.strerror}.") from error
+
+
+async def _read(
+    stream: AsyncIterator[bytes], output: CommandOutput, progress: ProgressText, wake: float
+) -> str:
+    """Take one piece, or wait until `wake`. "ended", "piece" or "nothing"."""
+    try:
+        async with asyncio.timeout_at(wake):
+            data = await anext(stream)
+    except TimeoutError:
+        return "nothing"
+    except StopAsyncIteration:
+        return "ended"
+    output.feed(data)
+    progress.feed(data)
+    if output.wants_writing:
+        await asyncio.to_thread(output.write_batch)
+    return "piece"
+
+
+async def _drain(stream: AsyncIterator[bytes], output: CommandOutput) -> None:
+    async for data in stream:
+        output.feed(data)
+        if output.wants_writing:
+            await asyncio.to_thread(output.write_batch)
+
+
+def _checked(command: str) -> str:
+    if not command.strip():
+        raise ToolError(ToolErrorKind.INVALID_ARGUMENTS, "`command` is empty. Give the shell command to run.")
+    if "\0" in command:
+        raise ToolError(
+            ToolErrorKind.INVALID_ARGUMENTS,
+            "`command` holds a NUL character, which no shell can take. Use printf '\\0' inside it instead.",
+        )
+    if len(command.encode("utf-8", "surrogatepass")) > MAX_COMMAND:
+        raise _too_long()
+    return command
+
+
+def _too_long() -> ToolError:
+    return ToolError(
+        ToolErrorKind.TOO_LARGE,
+        f"`command` is over {MAX_COMMAND:,} bytes, more than the system takes. Put it into a script file and run that.",
+    )
+
+
+def _timeout(args: RunArgs, state: ShellState, ctx: ToolCallContext, now: float) -> float:
+    """Seconds the command may take."""
+    settings = state.settings
+    asked = args.timeout / 1000 if args.timeout and args.timeout > 0 else settings.timeout_secs
+    seconds = min(asked, settings.max_timeout_secs)
+    return seconds if ctx.deadline is None else max(0.0, min(seconds, ctx.deadline - now))
+
+
+def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:
+    lost = state.cwd
+    if lost.is_dir():
+        return []
+    root = ctx.resources.get(Workspace).root
+    state.move_to(root)
+    return [f"{lost} no longer exists; the command ran in {root}"]
+
+
+def _carry(state: ShellState, spec: CommandSpec, dump: bytes, ctx: ToolCallContext) -> list[str]:
+    state.absorb(spec, dump)
+    if state.cwd == spec.cwd:
+        return []
+    return [f"commands now start in {state.cwd}; paths of the file tools still start from {ctx.cwd}"]
+
+
+def _result(
+    args: RunArgs, status: ExitStatus, reason: str, seconds: float, shown: Shown, notes: list[str]
+) -> ToolOutput:
+    if status.signal is not None and not reason:
+        reason = f"signal {status.signal}"
+    if reason == "timeout":
+        notes = [
+            f"stopped after {seconds:g} s with all its processes; a longer `timeout` (ms) can be given",
+            *notes,
+        ]
+    if status.left_over and not reason:
+        notes = [f"processes left running were stopped ({status.left_over}): nothing outlives a call", *notes]
+    header = f"exit: killed ({reason})" if reason else f"exit: {status.code}"
+    lines = [header, *(f"[{note}]" for note in (*shown.notes, *notes))]
+    text = "\n".join(lines) + ("\n" + shown.text if shown.text else "")
+    code = None if reason else status.code
+    return ToolOutput(
+        output=shown.text,
+        prompt_text=text,
+        display=CommandDisplay(args.command, code, reason),
+        spill=shown.spill,
+    )

@@ -1,0 +1,143 @@
+"""What tools need of each other, checked at start: small boolean expressions that can say why they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a set of tools is like: ids present, parameters exposed as `tool.parameter`, settings by name."""
+
+    tools: Collection[str]
+    parameters: Collection[str]
+    settings: Mapping[str, bool]
+
+
+class Requirement(Protocol):
+    """A condition on a set of tools."""
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether the condition is met."""
+
+    def describe(self) -> str:
+        """The condition in plain words, to stand after "needs"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A tool is in the set."""
+
+    tool: str
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it is."""
+        return self.tool in facts.tools
+
+    def describe(self) -> str:
+        """Such as "the tool read_file"."""
+        return f"the tool {self.tool}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exposed:
+    """A tool is in the set and offers a parameter to the model."""
+
+    tool: str
+    parameter: str
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it does."""
+        return f"{self.tool}.{self.parameter}" in facts.parameters
+
+    def describe(self) -> str:
+        """Such as "the parameter background of run_terminal_cmd"."""
+        return f"the parameter {self.parameter} of {self.tool}"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting has a value."""
+
+    name: str
+    value: bool = True
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether it has; a setting not given is false."""
+        return facts.settings.get(self.name, False) == self.value
+
+    def describe(self) -> str:
+        """Such as "skip_read_before_edit = true"."""
+        return f"{self.name} = {'true' if self.value else 'false'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Always or never."""
+
+    value: bool
+
+    def holds(self, facts: Facts) -> bool:
+        """The value."""
+        return self.value
+
+    def describe(self) -> str:
+        """In words."""
+        return "nothing" if self.value else "something that cannot be had"
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    part: Requirement
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether the part does not hold."""
+        return not self.part.holds(facts)
+
+    def describe(self) -> str:
+        """In words."""
+        return f"that there is not {self.part.describe()}"
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part."""
+
+    parts: tuple[Requirement, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether all hold."""
+        return all(part.holds(facts) for part in self.parts)
+
+    def describe(self) -> str:
+        """Joined by "and"."""
+        return " and ".join(part.describe() for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """At least one part."""
+
+    parts: tuple[Requirement, ...]
+
+    def holds(self, facts: Facts) -> bool:
+        """Whether one holds."""
+        return any(part.holds(facts) for part in self.parts)
+
+    def describe(self) -> str:
+        """Joined by "or"."""
+        return " or ".join(part.describe() for part in self.parts)
+
+
+NOTHING: Requirement = Constant(True)
+
+
+def requirement_of(tool_id: str) -> Requirement:
+    """What the built-in tool of that id needs."""
+    if tool_id == "search_replace":
+        return Any((Present("read_file"), Setting("skip_read_before_edit")))
+    return NOTHING

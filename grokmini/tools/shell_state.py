@@ -1,0 +1,140 @@
+"""What shell commands of a session share: the folder they start in and the exported variables.
+
+Each command is a process of its own. As it ends, its shell writes folder and exports to the side channel; what
+is different from the start is kept for the next one (decisions.md "Shell and git").
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from grokmini.config.settings import ShellSettings
+from grokmini.sandbox.environment import neutral_environment
+from grokmini.sandbox.runner import CommandRunner, CommandSpec
+
+# The command travels in a variable: in the arguments, `pkill -f` would find and kill its own shell.
+_SCRIPT: Final = (
+    'trap \'{ printf "%s\\0" "$PWD"; export -p; } >/dev/fd/\'"$GROKMINI_SIDE_FD"\' 2>/dev/null\' EXIT; '
+    'eval "unset GROKMINI_SIDE_FD GROKMINI_COMMAND; $GROKMINI_COMMAND"'
+)
+_NOT_KEPT: Final = frozenset({"_", "PWD", "SHLVL"})
+_EXPORT: Final = re.compile(
+    r"""^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_][A-Za-z0-9_]*)=
+    (\$'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | (?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)\n""",
+    re.MULTILINE | re.VERBOSE | re.DOTALL,
+)
+_QUOTED: Final = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
+_ANSI_C: Final = re.compile(
+    r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)", re.DOTALL
+)
+_ANSI_C_CHARS: Final = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+}
+
+
+class ShellState:
+    """The shared state, and the runner that commands go through.
+
+    `environ` is the environment grokmini was started in; keys are taken out of it.
+    """
+
+    def __init__(
+        self, cwd: Path, environ: Mapping[str, str], settings: ShellSettings, runner: CommandRunner
+    ) -> None:
+        self.runner = runner
+        self.settings = settings
+        self.env = neutral_environment(environ)
+        self.cwd = cwd
+        bash = shutil.which("bash", path=environ.get("PATH"))
+        self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
+        self._last_dump = b""
+
+    @property
+    def shell_name(self) -> str:
+        """`bash` or `sh`."""
+        return Path(self._shell[0]).name
+
+    def move_to(self, cwd: Path) -> None:
+        """Start the next command in another folder."""
+        self.cwd = cwd
+
+    def spec(self, command: str) -> CommandSpec:
+        """How to run a command in this state."""
+        env = {**self.env, "PWD": str(self.cwd), "GROKMINI_COMMAND": command}
+        return CommandSpec((*self._shell, _SCRIPT), self.cwd, env, side_channel=True)
+
+    def absorb(self, started: CommandSpec, dump: bytes) -> None:
+        """Keep what a command that began as `started` changed, going by what its shell wrote at its end."""
+        where, separator, exports = dump.partition(b"\0")
+        if not separator:
+            return  # killed, replaced by exec, or with an exit trap of its own: nothing is known
+        cwd = Path(where.decode("utf-8", "surrogateescape"))
+        if cwd != started.cwd and cwd.is_absolute():
+            self.cwd = cwd
+        if exports == self._last_dump:
+            return
+        self._last_dump = exports
+        before = _kept(started.env)
+        after = _kept(parse_exports(exports.decode("utf-8", "surrogateescape")))
+        for name in before.keys() - after.keys():
+            self.env.pop(name, None)
+        for name, value in after.items():
+            if before.get(name) != value:
+                self.env[name] = value
+
+
+def parse_exports(text: str) -> dict[str, str]:
+    """The variables in what `export -p` prints, in bash's form and in that of a POSIX shell."""
+    return {
+        match[1]: _unquote(match[2]) for match in _EXPORT.finditer(text if text.endswith("\n") else text + "\n")
+    }
+
+
+def _kept(env: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value for name, value in env.items() if name not in _NOT_KEPT and not name.startswith("GROKMINI_")
+    }
+
+
+def _unquote(word: str) -> str:
+    if word.startswith("$'"):
+        return (
+            _ANSI_C.sub(_ansi_c, word[2:-1])
+            .encode("utf-8", "surrogateescape")
+            .decode("utf-8", "surrogateescape")
+        )
+    return _QUOTED.sub(_plain, word)
+
+
+def _plain(match: re.Match[str]) -> str:
+    single, double, escaped, bare = match.groups()
+    if double is not None:
+        return re.sub(r'\\([$`"\\\n])', r"\1", double)
+    return str(single if single is not None else escaped if escaped is not None else bare)
+
+
+def _ansi_c(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] in "uU" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    if code[0] == "x" and len(code) > 1:
+        return _byte(int(code[1:], 16))
+    if code[0] in "01234567":
+        return _byte(int(code, 8) & 0xFF)
+    return _ANSI_C_CHARS.get(code, code)
+
+
+def _byte(value: int) -> str:
+    return chr(value) if value < 0x80 else bytes([value]).decode("utf-8", "surrogateescape")

@@ -1,0 +1,109 @@
+"""What is known of a shell command before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from grokmini.tools.danger import Danger, danger
+from grokmini.tools.git_trust import runs_programs
+from grokmini.tools.invocations import Invocations
+from grokmini.tools.protected import Protected
+from grokmini.tools.read_only import objection
+from grokmini.tools.shell_parse import Command, Script, Word, parse
+
+DEV_NULL = Word("/dev/null")
+
+
+class Part(NamedTuple):
+    """A simple command of the list, and why it is not known to only read (empty when it is)."""
+
+    command: Command
+    objection: str
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether its output goes to a file."""
+        return any(target != DEV_NULL for target in self.command.writes)
+
+
+class Review(NamedTuple):
+    """A command taken apart. `folders` are those it may be in as it runs, the first where it starts."""
+
+    text: str
+    script: Script
+    parts: tuple[Part, ...]
+    invocations: tuple[tuple[str, ...], ...]
+    obscure: bool
+    folders: tuple[Path, ...]
+    dangers: tuple[Danger, ...]
+
+    @property
+    def doubt(self) -> str:
+        """Why the command is not known to only read; empty when it is."""
+        if self.script.doubts:
+            return self.script.doubts[0]
+        if not self.parts:
+            return "it has no command"
+        return next((part.objection for part in self.parts if part.objection), "")
+
+    @property
+    def every_command(self) -> tuple[Command, ...]:
+        """The simple commands, also those inside of something."""
+        return (*self.script.commands, *self.script.nested)
+
+
+def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
+    """Look at a command that would start in `folder`. Reads git's settings there; runs nothing."""
+    script = parse(text)
+    found = Invocations(script)
+    folders = [folder]
+    parts: list[Part] = []
+    trust: dict[Path, str] = {}
+    for command in script.commands:
+        target = _cd_target(command, folders[-1])
+        if target is not None:
+            inside = target.is_relative_to(root.resolve())
+            parts.append(Part(command, "" if inside else f"it leaves {root.name or root} for {target}"))
+            folders.append(target)
+        else:
+            parts.append(Part(command, _objection(command, folders, protected, trust)))
+    dangers = tuple(dict.fromkeys(one for words in found.found if (one := danger(words))))
+    return Review(text, script, tuple(parts), tuple(found.found), found.obscure, tuple(folders), dangers)
+
+
+def _cd_target(command: Command, folder: Path) -> Path | None:
+    """Where a plain `cd FOLDER` goes; None for any other command."""
+    words = command.words
+    if command.writes or command.reads or len(words) != 2 or words[0] != Word("cd"):
+        return None
+    if words[1].kind != "literal" or words[1].text.startswith(("-", "~")) or "\x00" in words[1].text:
+        return None
+    return (folder / words[1].text).resolve()
+
+
+def _objection(command: Command, folders: list[Path], protected: Protected, trust: dict[Path, str]) -> str:
+    if reason := objection(command):
+        return reason
+    for folder in folders:
+        if shown := protected.shown_by(command, folder):
+            return f"{shown} may show keys or other programs' secrets"
+        if command.words[0].text == "git":
+            if folder not in trust:
+                trust[folder] = runs_programs(folder)
+            if trust[folder]:
+                return f"git would obey the repository's own settings: {trust[folder]}"
+    return ""
+
+
+Allowed = Callable[[Command], bool]
+
+
+def passes(reviewed: Review, allowed: Allowed) -> bool:
+    """Whether every part only reads or is allowed, and there is nothing else in the command."""
+    if reviewed.script.doubts or not reviewed.parts:
+        return False
+    return all(
+        not part.objection or (allowed(part.command) and not part.writes_files) for part in reviewed.parts
+    )

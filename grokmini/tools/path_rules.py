@@ -1,0 +1,64 @@
+"""Matching paths with the patterns of rules (described in `rules.py`)."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from grokmini.tools.rules import Rule
+
+
+def allows_path(rule: Rule, path: Path, root: Path) -> bool:
+    """Whether an allow rule covers the path, its links resolved. A bare rule covers the workspace, no more."""
+    real = path.resolve()
+    if rule.pattern is None:
+        return real.is_relative_to(root.resolve())
+    return _regex(rule.pattern, root, wide=False).fullmatch(str(real)) is not None
+
+
+def stops_path(rule: Rule, path: Path, root: Path) -> bool:
+    """Whether a deny or ask rule covers the path as given, or with its links resolved."""
+    if rule.pattern is None:
+        return True
+    pattern = _regex(rule.pattern, root, wide=True)
+    given = os.path.normpath(root / path)
+    return any(
+        pattern.fullmatch(text) for text in {given, str(Path(given).resolve()), str((root / path).resolve())}
+    )
+
+
+def _regex(pattern: str, root: Path, *, wide: bool) -> re.Pattern[str]:
+    pattern = pattern.strip().removeprefix("./")
+    base = re.escape(str(root.resolve())) + "/"
+    if wide:
+        base = f"(?:{base}|{re.escape(str(root))}/)"
+    if pattern.startswith("~/"):
+        pattern, base = pattern[2:], re.escape(str(Path.home())) + "/"
+    elif pattern.startswith("/"):
+        pattern, base = pattern[1:], "/"
+    elif wide and "/" not in pattern.rstrip("/"):
+        base += "(?:.*/)?"
+    whole_folder = pattern.endswith("/")
+    tail = "(?:/.*)?" if wide or whole_folder else ""
+    return re.compile(base + _translate(pattern.rstrip("/")) + tail, re.DOTALL)
+
+
+def _translate(pattern: str) -> str:
+    out: list[str] = []
+    position = 0
+    while position < len(pattern):
+        if pattern.startswith("**/", position):
+            out.append("(?:.*/)?")
+            position += 3
+        elif pattern.startswith("**", position):
+            out.append(".*")
+            position += 2
+        elif pattern.startswith("\\*", position):
+            out.append(r"\*")
+            position += 2
+        else:
+            char = pattern[position]
+            out.append({"*": "[^/]*", "?": "[^/]"}.get(char, re.escape(char)))
+            position += 1
+    return "".join(out)

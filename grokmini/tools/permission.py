@@ -1,0 +1,386 @@
+"""Whether a call runs, is refused, or has to be asked about (spec: session-loop.md, "Permissions").
+
+The order, where the first that applies decides:
+
+1. a deny rule, or a write into our own settings and state: refused, in every mode;
+2. plan mode: whatever does not only read is refused, whatever rules allow;
+3. what steers git or us (`.git/`, `.grokmini/`), or names our own folders in a command: asked, in every mode;
+4. an ask rule: asked, in every mode;
+5. always-approve: runs;
+6. destructive and dangerous commands: asked, unless a rule names exactly that;
+7. allow rules and what was answered with "always": runs;
+8. a write outside of the workspace: asked;
+9. tools and commands that only read: run;
+10. accept-edits and auto: edits in the workspace run; auto: commands in a real sandbox run;
+11. everything else: asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from grokmini.config.project import repository_root
+from grokmini.protocol.errors import ToolErrorKind
+from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
+from grokmini.protocol.tools import ToolKind, ToolNamespace
+from grokmini.text.sanitise import sanitise
+from grokmini.tools.command_review import Review, passes, review
+from grokmini.tools.contract import Subject, Tool
+from grokmini.tools.path_rules import allows_path, stops_path
+from grokmini.tools.protected import NOTHING, Protected, command_paths, forms, steers, word_paths
+from grokmini.tools.questions import command_options, command_rule, edit_options, once_options, short_path
+from grokmini.tools.rules import (
+    Rule,
+    RuleSet,
+    allows_command,
+    allows_text,
+    covers_value,
+    exact_rule,
+    fixed_words,
+    governs,
+    is_exact,
+    parse_rule,
+    parse_rules,
+    stops_invocation,
+    stops_text,
+)
+from grokmini.tools.shell_parse import Command
+
+
+class Allow(NamedTuple):
+    """Run it."""
+
+
+class Deny(NamedTuple):
+    """Do not run it; `message` tells the model why and what to do instead."""
+
+    message: str
+    kind: ToolErrorKind = ToolErrorKind.PERMISSION_DENIED
+
+
+class Ask(NamedTuple):
+    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call."""
+
+    title: str
+    subject: str
+    details: tuple[str, ...]
+    options: tuple[PermissionOption, ...]
+    rule: str = ""
+
+
+Verdict: TypeAlias = Allow | Deny | Ask
+
+
+class GrantStore(Protocol):
+    """Where "always in this repository" is kept: in the user's state, by the repository's real root."""
+
+    def granted(self, repository: Path) -> tuple[str, ...]:
+        """The rules that were allowed there."""
+
+    def grant(self, repository: Path, rule: str) -> None:
+        """Remember one more. Raises `ConfigError` when it cannot be written."""
+
+
+_FILE_RULES = frozenset({"Read", "Edit", "Write", "Delete"})
+_EDITS = frozenset({ToolKind.EDIT, ToolKind.WRITE, ToolKind.DELETE, ToolKind.MOVE})
+_HARMLESS = frozenset(
+    {ToolKind.PLAN, ToolKind.BACKGROUND_TASK, ToolKind.WAIT_TASKS, ToolKind.KILL_TASK, ToolKind.ASK_USER,
+     ToolKind.ENTER_PLAN, ToolKind.EXIT_PLAN, ToolKind.SKILL, ToolKind.SEARCH_TOOL}
+)  # fmt: skip
+_REACHES_OUT = frozenset({ToolKind.WEB_FETCH})
+
+
+class _Call(NamedTuple):
+    """A call with everything that decides about it."""
+
+    tool: Tool[Any]
+    subject: Subject
+    paths: tuple[Path, ...]
+    mode: PermissionMode
+    contained: bool
+    root: Path
+    review: Review | None
+
+
+class PermissionPolicy:
+    """Judges calls by rules, remembered answers and the mode.
+
+    `workspace_root` gives the folder that edits are free in, `shell_folder` the one that the next command starts
+    in (the root, when not given). `protected` are our own folders.
+    """
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        grants: GrantStore,
+        workspace_root: Callable[[], Path],
+        *,
+        shell_folder: Callable[[], Path] | None = None,
+        protected: Protected = NOTHING,
+    ) -> None:
+        self._rules = rules
+        self._grants = grants
+        self._workspace_root = workspace_root
+        self._shell_folder = shell_folder or workspace_root
+        self._protected = protected
+        self._session: tuple[Rule, ...] = ()
+        self._granted: dict[Path, tuple[Rule, ...]] = {}
+
+    def judge(
+        self,
+        tool: Tool[Any],
+        subject: Subject,
+        paths: tuple[Path, ...],
+        mode: PermissionMode,
+        *,
+        contained: bool,
+    ) -> Verdict:
+        """Decide about a call. `paths` are those it would write; `contained` says that a real sandbox is active.
+
+        May read git's settings and resolve links; runs and changes nothing.
+        """
+        root = self._workspace_root()
+        reviewed = None
+        if subject.rule_name == "Bash":
+            reviewed = review(subject.value, self._shell_folder(), root, self._protected)
+        call = _Call(tool, subject, paths, mode, contained, root, reviewed)
+        refusal = self._refused(call)
+        if refusal is not None:
+            return refusal
+        reads = self._only_reads(call)
+        if mode is PermissionMode.PLAN and not reads:
+            return _plan_mode(call)
+        if guarded := self._guarded(call):
+            return self._ask(call, guarded, remember=False)
+        if rule := self._stopping_rule(call, self._rules.ask):
+            return self._ask(call, f"the rule {rule.text} asks", remember=False)
+        if mode is PermissionMode.ALWAYS_APPROVE:
+            return Allow()
+        if reviewed is not None and reviewed.dangers and not self._names_danger(call, reviewed):
+            return self._ask(call, f"it {reviewed.dangers[0].reason}")
+        if self._allowed(call):
+            return Allow()
+        if outside := _outside(call):
+            return self._ask(call, f"{short_path(outside)} is outside of {short_path(root)}")
+        if reads or self._free_in_mode(call):
+            return Allow()
+        return self._ask(call, reviewed.doubt if reviewed is not None else "")
+
+    def remember(self, answer: PermissionAnswer) -> None:
+        """Keep what an "always" answer allows. Raises `ConfigError` when it cannot be stored; it then still holds
+        in this session.
+        """
+        if answer.decision != "allow" or answer.scope == "once" or not answer.rule:
+            return
+        self._session = (*self._session, parse_rule(answer.rule, "allow"))
+        if answer.scope == "repository":
+            self._grants.grant(self._repository(), answer.rule)
+
+    def hides(self, path: Path) -> bool:
+        """Whether a deny rule keeps the path from being read: a search leaves such files out."""
+        root = self._workspace_root()
+        rules = [rule for rule in self._rules.deny if governs(rule, "Grep") and rule.pattern is not None]
+        return any(stops_path(rule, path, root) for rule in rules)
+
+    def _repository(self) -> Path:
+        root = self._workspace_root()
+        return repository_root(root) or root.resolve()
+
+    def _allow_rules(self) -> tuple[Rule, ...]:
+        repository = self._repository()
+        if repository not in self._granted:
+            self._granted[repository] = parse_rules(allow=self._grants.granted(repository)).allow
+        return (*self._rules.allow, *self._session, *self._granted[repository])
+
+    def _refused(self, call: _Call) -> Deny | None:
+        if rule := self._stopping_rule(call, self._rules.deny):
+            return Deny(
+                f"Not run: the user's rule {rule.text} denies it. Do not try to reach the same end another way; "
+                "do what is possible without it and tell the user."
+            )
+        if (
+            call.review is not None
+            and call.review.obscure
+            and any(r.tool in ("Bash", "*") for r in self._rules.deny)
+        ):
+            return Deny(
+                "Not run: the command is too long or too nested to check against the user's rules. Split it."
+            )
+        written = list(call.paths)
+        if call.review is not None:
+            targets = (target for command in call.review.every_command for target in command.writes)
+            written += [
+                path
+                for target in targets
+                for folder in call.review.folders
+                for path in word_paths(target, folder)
+            ]
+        if any(self._protected.owns(path) for path in written):
+            return Deny(
+                "Not run: the folders with grokmini's own settings and sessions are never written by tools. "
+                "If the user wants a setting changed, tell them what to change."
+            )
+        return None
+
+    def _stopping_rule(self, call: _Call, rules: Sequence[Rule]) -> Rule | None:
+        """The first deny or ask rule that the call falls under."""
+        for rule in rules:
+            if call.review is not None and self._stops_command(rule, call.review, call.root):
+                return rule
+            if call.review is None and governs(rule, call.subject.rule_name) and self._stops_other(rule, call):
+                return rule
+        return None
+
+    def _stops_command(self, rule: Rule, reviewed: Review, root: Path) -> bool:
+        if governs(rule, "Bash"):
+            return stops_text(rule, reviewed.text) or any(
+                stops_invocation(rule, words) for words in reviewed.invocations
+            )
+        if rule.pattern is None or rule.tool not in ("Read", "Edit"):
+            return False
+        if rule.tool == "Edit" and not reviewed.doubt:
+            return False
+        words = [
+            word
+            for command in reviewed.every_command
+            for word in (*command.words, *command.reads, *command.writes)
+        ]
+        named = (path for word in words for folder in reviewed.folders for path in word_paths(word, folder))
+        return any(stops_path(rule, path, root) for path in named)
+
+    def _stops_other(self, rule: Rule, call: _Call) -> bool:
+        paths = _subject_paths(call)
+        if paths and rule.tool != "*":
+            return any(stops_path(rule, path, call.root) for path in paths)
+        return covers_value(rule, call.subject.value)
+
+    def _only_reads(self, call: _Call) -> bool:
+        if call.review is not None:
+            return not call.review.doubt
+        if call.tool.kind in _REACHES_OUT or call.tool.namespace is ToolNamespace.MCP:
+            return False
+        if call.paths or not (call.tool.read_only or call.tool.kind in _HARMLESS):
+            return False
+        return not any(self._protected.hides(path) for path in _subject_paths(call))
+
+    def _guarded(self, call: _Call) -> str:
+        """Why the call is asked about in every mode; empty when it is not."""
+        written = list(call.paths)
+        if call.review is not None and call.review.doubt:
+            commands, folders = call.review.every_command, call.review.folders
+            for path in command_paths(commands, folders):
+                if self._protected.owns(path):
+                    return f"it names a folder of grokmini's own: {short_path(path)}"
+                if call.mode is not PermissionMode.ALWAYS_APPROVE:
+                    written.append(path)
+            targets = [target for command in commands for target in command.writes]
+            written += [path for target in targets for folder in folders for path in word_paths(target, folder)]
+        for path in written:
+            if part := steers(path):
+                return f"{short_path(path)} is in {part}, which steers git or grokmini"
+        return ""
+
+    def _names_danger(self, call: _Call, reviewed: Review) -> bool:
+        """Whether a rule allows the dangerous parts by name, not by a wide prefix that happens to cover them.
+
+        For what destroys something only a rule for exactly that counts.
+        """
+        destructive = any(one.destructive for one in reviewed.dangers)
+        rules = [rule for rule in self._allow_rules() if governs(rule, "Bash")]
+        if any(allows_text(rule, call.subject.value) for rule in rules):
+            return True
+
+        def named(command: Command) -> bool:
+            return any(
+                allows_command(rule, command) and (is_exact(rule) if destructive else _is_narrow(rule))
+                for rule in rules
+            )
+
+        return passes(reviewed, named)
+
+    def _allowed(self, call: _Call) -> bool:
+        rules = [rule for rule in self._allow_rules() if governs(rule, call.subject.rule_name)]
+        if call.review is not None:
+            if any(rule.pattern is None or allows_text(rule, call.subject.value) for rule in rules):
+                return True
+            return passes(call.review, lambda command: any(allows_command(rule, command) for rule in rules))
+        paths = _subject_paths(call)
+        if paths:
+            return all(any(allows_path(rule, path, call.root) for rule in rules) for path in paths)
+        return any(covers_value(rule, call.subject.value) for rule in rules)
+
+    def _free_in_mode(self, call: _Call) -> bool:
+        if call.tool.kind in _EDITS and call.paths:
+            return call.mode in (PermissionMode.ACCEPT_EDITS, PermissionMode.AUTO)
+        return call.mode is PermissionMode.AUTO and call.contained and call.review is not None
+
+    def _ask(self, call: _Call, reason: str, *, remember: bool = True) -> Ask:
+        details: list[str] = []
+        rule = exact_rule(call.subject.rule_name, call.subject.value)
+        if call.review is not None:
+            rules = [entry for entry in self._allow_rules() if governs(entry, "Bash")]
+            rule = command_rule(call.review, lambda command: any(allows_command(r, command) for r in rules))
+            confined = "the sandbox is on" if call.contained else "no sandbox: it can do what you can"
+            details.append(f"in {short_path(call.review.folders[0])} · {confined}")
+            options = command_options(rule, self._repository())
+        elif call.paths:
+            inside = _outside(call) is None
+            rule = "Edit" if inside else exact_rule("Edit", str(call.paths[0].resolve()))
+            options = edit_options(rule)
+        else:
+            options = command_options(rule, self._repository())
+        if reason:
+            details.append(f"asked because {sanitise(reason, newlines=False)}")
+        linked = [path for path in call.paths if len(forms(path)) > 1]
+        details += [f"{short_path(path)} is really {short_path(path.resolve())}" for path in linked]
+        return Ask(
+            title=sanitise(call.subject.title, newlines=False),
+            subject=sanitise(call.subject.value),
+            details=tuple(details),
+            options=options if remember else once_options(),
+            rule=sanitise(rule, newlines=False),
+        )
+
+
+def _subject_paths(call: _Call) -> tuple[Path, ...]:
+    """The paths that a file tool's call is about."""
+    if call.paths:
+        return call.paths
+    if call.subject.rule_name in _FILE_RULES and call.subject.value and "\x00" not in call.subject.value:
+        return (call.root / call.subject.value,)
+    return ()
+
+
+def _outside(call: _Call) -> Path | None:
+    """The first path, its links resolved, that would be written outside of the workspace."""
+    root = call.root.resolve()
+    for path in call.paths:
+        real = path.resolve()
+        if not real.is_relative_to(root):
+            return real
+    return None
+
+
+def _is_narrow(rule: Rule) -> bool:
+    """Whether the rule says what dangerous thing it is about: `Bash(rm *)` and `Bash(git push *)` do, `Bash(git *)`
+    does not.
+    """
+    if is_exact(rule):
+        return True
+    fixed = fixed_words(rule)
+    return len(fixed) >= (2 if fixed[:1] == ("git",) else 1)
+
+
+def _plan_mode(call: _Call) -> Deny:
+    what = (
+        "this command may change something"
+        if call.review is not None
+        else f"{call.tool.wire_name} changes something"
+    )
+    return Deny(
+        f"Not run: in plan mode nothing is changed, and {what}. Go on reading, then present your plan; the user "
+        "leaves plan mode to let you carry it out.",
+        ToolErrorKind.PLAN_MODE,
+    )

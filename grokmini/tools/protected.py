@@ -1,0 +1,115 @@
+"""Places that no call may touch unasked: our own settings and sessions, and what steers git and us in a project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from grokmini.tools.shell_parse import Command, Word
+
+STEERING = frozenset({".git", ".grokmini"})
+_PROC = Path("/proc")
+_PROC_OPEN = frozenset({"cpuinfo", "meminfo", "version", "loadavg", "uptime", "stat", "filesystems", "mounts"})
+_SEARCHERS = frozenset({"grep", "egrep", "fgrep", "rg"})
+
+
+class Protected(NamedTuple):
+    """`own` are our folders (settings, state, data): nothing writes there. `secret` are those among them that hold
+    keys: reading them is asked about. Made by `protect`.
+    """
+
+    own: tuple[Path, ...] = ()
+    secret: tuple[Path, ...] = ()
+
+    def owns(self, path: Path) -> bool:
+        """Whether the path, as given or with its links resolved, is in one of our folders."""
+        return any(form.is_relative_to(folder) for form in forms(path) for folder in self.own)
+
+    def hides(self, path: Path) -> bool:
+        """Whether reading the path could show keys: our settings, or other programs' memory and environment."""
+        for form in forms(path):
+            if any(form.is_relative_to(folder) for folder in self.secret):
+                return True
+            if form.is_relative_to(_PROC) and not (form.parent == _PROC and form.name in _PROC_OPEN):
+                return True
+        return False
+
+    def lies_below(self, path: Path) -> bool:
+        """Whether something hidden is in the folder or below it."""
+        return any(hidden.is_relative_to(form) for form in forms(path) for hidden in (*self.secret, _PROC))
+
+    def shown_by(self, command: Command, folder: Path) -> str:
+        """The word through which a reading command would show something hidden; empty when there is none."""
+        name = command.words[0].text if command.words else ""
+        for word in (*command.words[1:], *command.reads):
+            for path in word_paths(word, folder):
+                if self.hides(path):
+                    return word.text
+                if name in _SEARCHERS and self.lies_below(path):
+                    return word.text
+            if word.kind == "glob" and self.lies_below(_fixed_part(word, folder)):
+                return word.text
+        return ""
+
+
+NOTHING = Protected()
+
+
+def protect(own: Sequence[Path], secret: Sequence[Path]) -> Protected:
+    """Protect these folders, under the names given and the real ones."""
+    return Protected(
+        tuple(form for folder in own for form in forms(folder)),
+        tuple(form for folder in secret for form in forms(folder)),
+    )
+
+
+def forms(path: Path) -> tuple[Path, ...]:
+    """The path without dots, and with its links resolved."""
+    given, real = Path(os.path.normpath(path)), path.resolve()
+    return (given,) if given == real else (given, real)
+
+
+def steers(path: Path) -> str:
+    """The folder that makes a path one that steers git or us (`.git`, `.grokmini`); empty when it has none."""
+    for form in forms(path):
+        for part in form.parts:
+            if part.casefold() in STEERING:
+                return part
+    return ""
+
+
+def word_paths(word: Word, folder: Path) -> Iterator[Path]:
+    """What a word of a command may name as a path: itself, an option's value, what follows a short option."""
+    text = word.text
+    candidates = [text]
+    if "=" in text:
+        candidates.append(text.partition("=")[2])
+    if text.startswith("-") and len(text) > 2:
+        candidates.append(text[2:])
+    if text.startswith("@"):
+        candidates.append(text[1:])
+    for candidate in candidates:
+        if not candidate or "\x00" in candidate or len(candidate) > 4096:
+            continue
+        if candidate == "~" or candidate.startswith("~/"):
+            yield Path.home() / candidate[2:]
+        else:
+            yield folder / candidate
+
+
+def command_paths(commands: Sequence[Command], folders: Sequence[Path]) -> Iterator[Path]:
+    """Every path that a word of these commands may name."""
+    for command in commands:
+        for word in command.words:
+            for folder in folders:
+                yield from word_paths(word, folder)
+
+
+def _fixed_part(word: Word, folder: Path) -> Path:
+    """The folder in front of a word's first wildcard."""
+    text = word.text
+    first = min((text.find(char) for char in "*?[" if char in text), default=len(text))
+    head = text[:first].rpartition("/")[0] or ("/" if text.startswith("/") else ".")
+    return next(word_paths(Word(head), folder))

@@ -1,0 +1,113 @@
+"""Which model to talk to (decisions.md, "Models"): the flag, the environment, the settings, the keys, local.
+
+`choose` is pure. Where only a server can tell (a base URL without a model's name), it says so, and the caller
+asks with `sampler.local.only_model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from grokmini.protocol.model import ModelSpec
+from grokmini.sampler.catalogue import DEMO, ModelCatalogue
+from grokmini.sampler.credentials import Credential
+
+HOW_TO_CONNECT = (
+    "Hosted: export XAI_API_KEY=… (or OPENAI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY).\n"
+    "Any OpenAI-compatible server: export GROKMINI_BASE_URL=http://host:port/v1 GROKMINI_MODEL=name.\n"
+    "Nothing at hand: `grokmini demo` shows how it works, offline."
+)
+"""Three lines for people."""
+
+
+class LocalServer(NamedTuple):
+    """A model server that answered on loopback. `provider` is its row in the catalogue."""
+
+    provider: str
+    title: str
+    base_url: str
+    models: tuple[str, ...]
+    loaded: tuple[str, ...] = ()
+
+
+class Chosen(NamedTuple):
+    """The model to use, the way to its key, and why this one (for the status line and `doctor`)."""
+
+    spec: ModelSpec
+    credential: Credential
+    reason: str
+
+
+class AskServer(NamedTuple):
+    """The environment names a server but no model: the server has to be asked for its list."""
+
+    base_url: str
+    credential: Credential
+
+
+class NoModel(NamedTuple):
+    """There is no model. `message` says why, `hint` how to connect one."""
+
+    message: str
+    hint: str = HOW_TO_CONNECT
+
+
+Choice: TypeAlias = Chosen | AskServer | NoModel
+
+
+def choose(
+    catalogue: ModelCatalogue,
+    *,
+    flag: str = "",
+    default: str = "",
+    env: Mapping[str, str],
+    local: Sequence[LocalServer] = (),
+) -> Choice:
+    """The first of flag, `GROKMINI_*`, `[models] default`, provider keys and local servers that gives one.
+
+    Raises `UsageError` when one of them names a model that nobody knows.
+    """
+    if flag:
+        return _named(catalogue, flag, "--model")
+    if name := env.get("GROKMINI_MODEL", "").strip():
+        return _named(catalogue, name, "GROKMINI_MODEL")
+    if base_url := catalogue.env_base_url:
+        asked = ModelSpec(name="", model="", base_url=base_url)
+        return AskServer(base_url, catalogue.credential(asked))
+    if default:
+        return _named(catalogue, default, "[models] default")
+    for provider, row in catalogue.providers.items():
+        if row.model and catalogue.has_key(provider):
+            return _named(catalogue, provider, row.keys[0])
+    return _local(catalogue, local)
+
+
+def _named(catalogue: ModelCatalogue, name: str, reason: str) -> Chosen:
+    spec = catalogue.find(name)
+    return Chosen(spec, catalogue.credential(spec), reason)
+
+
+def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
+    """A server with a loaded model or with only one; with several to pick from, the person picks."""
+    for server in servers:
+        candidates = server.loaded or server.models
+        if len(candidates) == 1:
+            return _named(
+                catalogue, f"{server.provider}/{candidates[0]}", f"{server.title} on {server.base_url}"
+            )
+    if servers and any(server.models for server in servers):
+        names = [f"{server.provider}/{model}" for server in servers for model in server.models]
+        return NoModel(
+            f"several local models are there: {', '.join(names[:8])}", f"Choose one: --model {names[0]}"
+        )
+    if servers:
+        return NoModel(
+            f"{servers[0].title} is running but has no model", "Load one there, or use another server."
+        )
+    return NoModel("no model is connected")
+
+
+def is_demo(spec: ModelSpec) -> bool:
+    """Whether answers come from the script of the demonstration."""
+    return spec.name == DEMO

@@ -17,10 +17,16 @@ def complain(error: GrokminiError) -> None:
 
 
 def say(text: str) -> None:
-    """One or more lines on stderr. A stderr that is closed or gone is nobody to talk to: nothing happens."""
+    """One or more lines on stderr, made harmless."""
+    say_as_is(sanitise(text) + "\n")
+
+
+def say_as_is(text: str) -> None:
+    """Harmless text on stderr. A stderr that is closed or gone is nobody to talk to: nothing happens."""
     if sys.stderr is None:
         return
     try:
-        print(sanitise(text), file=sys.stderr, flush=True)
+        sys.stderr.write(text)
+        sys.stderr.flush()
     except (OSError, ValueError):
         return

@@ -15,7 +15,9 @@ def complete(line: str) -> list[str]:
     """What bash offers for a line with the cursor at its end."""
     words = " ".join(f'"{word}"' for word in line.split(" "))
     count = line.count(" ")
-    program = f'{bash()}\nCOMP_WORDS=({words}); COMP_CWORD={count}\n_grokmini; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    program = (
+        f'{bash()}\nCOMP_WORDS=({words}); COMP_CWORD={count}\n_grokmini; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    )
     done = subprocess.run(["bash", "--norc", "-c", program], capture_output=True, text=True, check=True)
     return done.stdout.split()
 

@@ -52,7 +52,12 @@ def test_more_than_one_word_asks_for_quotes(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("--modle", "--model"), ("--output", "--output-format"), ("--contine", "--continue"), ("--alow", "--allow")],
+    [
+        ("--modle", "--model"),
+        ("--output", "--output-format"),
+        ("--contine", "--continue"),
+        ("--alow", "--allow"),
+    ],
 )
 def test_an_unknown_option_names_the_nearest_one(wrong: str, right: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -107,7 +112,9 @@ def test_max_turns_is_a_whole_number_of_at_least_one(text: str) -> None:
         parse_options([f"--max-turns={text}"])
 
 
-@pytest.mark.parametrize(("words", "resume"), [(["--resume", "0193"], "0193"), (["-r"], ""), (["--resume=x y"], "x y")])
+@pytest.mark.parametrize(
+    ("words", "resume"), [(["--resume", "0193"], "0193"), (["-r"], ""), (["--resume=x y"], "x y")]
+)
 def test_resume_takes_an_id_or_nothing(words: list[str], resume: str) -> None:
     assert parse_options(words).resume == resume
 

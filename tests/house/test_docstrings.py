@@ -14,7 +14,9 @@ def public_definitions(source: Source) -> Iterator[tuple[str, ast.AST]]:
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
             yield node.name, node
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            inherits = any(not isinstance(base, ast.Name) or base.id not in ("Protocol",) for base in node.bases)
+            inherits = any(
+                not isinstance(base, ast.Name) or base.id not in ("Protocol",) for base in node.bases
+            )
             for inner in node.body:
                 if isinstance(inner, Function) and not inner.name.startswith("_") and not inherits:
                     yield f"{node.name}.{inner.name}", inner

@@ -36,7 +36,11 @@ raise SystemExit(code)
 def imported_by(*words: str) -> set[str]:
     """The modules that a run of the program with these words loads beyond a bare interpreter's."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *words], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+        [sys.executable, "-c", PROBE, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        stdin=subprocess.DEVNULL,
     )
     return set(done.stderr.strip().split("\0"))
 

@@ -9,7 +9,9 @@ FUNCTION_LINES = 60
 
 
 def test_no_module_is_longer_than_500_lines() -> None:
-    long = [(source.path, source.text.count("\n")) for source in sources() if source.text.count("\n") > MODULE_LINES]
+    long = [
+        (source.path, source.text.count("\n")) for source in sources() if source.text.count("\n") > MODULE_LINES
+    ]
     assert long == []
 
 

@@ -1,0 +1,67 @@
+"""`grokmini config`: every setting in force and the file it comes from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grokmini.cli.option import CommandSpec, Option
+from grokmini.cli.report import say
+from grokmini.text.sanitise import sanitise
+
+if TYPE_CHECKING:
+    from grokmini.cli.parse import Parsed
+    from grokmini.config.load import Loaded
+
+SPEC = CommandSpec(
+    options=(Option(("--json",), "json", "one JSON object: key -> value and origin"),),
+    examples=("grokmini config", "grokmini config --json"),
+)
+
+
+def run(parsed: Parsed) -> int:
+    """Print the settings; warnings about the files go to stderr. Raises `ConfigError`."""
+    from grokmini.config.load import load_settings
+    from grokmini.config.paths import find_places
+
+    places = find_places(os.environ)
+    loaded = load_settings(places, Path.cwd(), os.environ)
+    for warning in loaded.warnings:
+        say(f"! {warning}")
+    found = list(settings_with_origins(loaded))
+    if parsed.flag("json"):
+        import msgspec
+
+        table = {key: {"value": value, "origin": origin} for key, value, origin in found}
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(table), indent=2).decode() + "\n")
+        return 0
+    for key, value, origin in found:
+        sys.stdout.write(sanitise(f"{key:<28} {_shown(value):<24} {origin}", newlines=False) + "\n")
+    if places is not None:
+        sys.stdout.write(f"\nyours to edit: {sanitise(str(places.config / 'config.toml'), newlines=False)}\n")
+    return 0
+
+
+def settings_with_origins(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
+    """Key, value and origin of every setting; a model of the user's shows its address, never its key."""
+    import msgspec
+
+    for section, values in msgspec.to_builtins(loaded.settings).items():
+        for name, value in values.items():
+            key = f"{section}.{name}"
+            yield key, value, loaded.origins.get(key, "default")
+    for name, entry in loaded.models.items():
+        shown = f"{entry.model or name} {entry.base_url}".strip()
+        origins = {origin for key, origin in loaded.origins.items() if key.startswith(f"model.{name}.")}
+        yield f"model.{name}", shown, ", ".join(sorted(origins))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "(none)"
+    return str(value) if value != "" else '""'

@@ -1,0 +1,49 @@
+"""Which front end a command line gets: headless or the REPL."""
+
+from __future__ import annotations
+
+import sys
+
+from grokmini.cli.options import Options
+from grokmini.cli.report import say
+
+
+def run_front(options: Options) -> int:
+    """Run it. Returns the exit code; raises `GrokminiError`."""
+    if options.resume == "":
+        from grokmini.cli.pick_session import pick_session
+
+        options = options._replace(resume=pick_session())
+    if is_headless(options, stdin_is_terminal=_is_terminal()):
+        from grokmini.cli.headless_run import run_headless
+
+        return run_headless(options)
+    from grokmini.cli.repl_run import run_repl
+
+    return run_repl(without_headless_options(options))
+
+
+def is_headless(options: Options, *, stdin_is_terminal: bool) -> bool:
+    """`-p`, `-`, or something other than a person at stdin; `--plain` alone reads a pipe as typed lines."""
+    if options.print_mode or options.read_stdin:
+        return True
+    return not stdin_is_terminal and not options.plain
+
+
+def without_headless_options(options: Options) -> Options:
+    """The options without those that only `-p` knows; each one left out is said."""
+    none = Options()
+    given = {
+        "--output-format": options.output_format != none.output_format,
+        "--max-turns": options.max_turns is not None,
+        "--tools": bool(options.tools),
+        "--disallowed-tools": bool(options.without_tools),
+    }
+    for name, is_given in given.items():
+        if is_given:
+            say(f"! {name} works with -p only and is ignored")
+    return options._replace(output_format=none.output_format, max_turns=None, tools=(), without_tools=())
+
+
+def _is_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

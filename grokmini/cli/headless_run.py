@@ -1,0 +1,166 @@
+"""`grokmini -p`: start-up and standard input side by side, then one prompt to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+
+from grokmini.cli.options import Options
+from grokmini.cli.report import complain, say, say_as_is
+from grokmini.cli.wire import Wired, choose_model, load_root, open_session
+from grokmini.headless.formats import Format, JsonFormat, PlainFormat, StreamJsonFormat
+from grokmini.headless.output import Output
+from grokmini.headless.progress import Progress
+from grokmini.headless.run import HeadlessRun, Onlooker
+from grokmini.headless.run_state import RunState, failed_before_start, stopped_by_signal
+from grokmini.headless.signals import StopSignals
+from grokmini.headless.stdin import StdinReader
+from grokmini.protocol.commands import Shutdown
+from grokmini.protocol.errors import ExitCode, GrokminiError, SessionError, UsageError, exit_code_of
+from grokmini.protocol.events import EventRecord, TurnEnded
+from grokmini.render.capabilities import detect
+from grokmini.render.linear import LinearView
+
+STDOUT = 1
+
+
+class _StoppedError(Exception):
+    """A signal came before there was a turn to cancel."""
+
+
+def run_headless(options: Options) -> int:
+    """Answer the prompt of the command line and of standard input. Returns the exit code."""
+    started = time.monotonic()
+
+    async def run() -> int:
+        stdin = StdinReader(0, started=started, clock=time.monotonic, say=say)
+        return await HeadlessProcess(options, _format_of(options.output_format), _progress(), stdin).run()
+
+    return asyncio.run(run())
+
+
+class HeadlessProcess:
+    """One prompt from the start of the process to its exit code. Without `stdin` only the options' prompt counts."""
+
+    def __init__(
+        self, options: Options, format_: Format, onlooker: Onlooker, stdin: StdinReader | None
+    ) -> None:
+        self._options = options
+        self._format = format_
+        self._onlooker = onlooker
+        self._stdin = stdin
+        self._stop = StopSignals()
+        self._output = Output(STDOUT)
+
+    async def run(self) -> int:
+        """Do it. Trouble is said on stderr, and in formats that have a place for it."""
+        try:
+            code = await self._answer()
+        except _StoppedError:
+            code = self._stop.exit_code
+            self._write_end(stopped_by_signal(failed_before_start("", "", "", code), code))
+        except GrokminiError as error:
+            code = exit_code_of(error)
+            complain(error)
+            self._write_end(failed_before_start(_kind_of(error), error.message, error.hint, code))
+        await self._output.close()
+        self._stop.release()
+        trouble = self._output.error
+        if trouble is not None and not isinstance(trouble, BrokenPipeError):
+            complain(SessionError(f"standard output cannot be written: {trouble.strerror}"))
+            return ExitCode.ERROR
+        return code
+
+    async def _answer(self) -> int:
+        prompt, wired = await self._start()
+        run = HeadlessRun(
+            wired.handle,
+            wired.events,
+            format_=self._format,
+            output=self._output,
+            stop=self._stop,
+            onlooker=self._onlooker,
+        )
+        return await run.answer(prompt)
+
+    async def _start(self) -> tuple[str, Wired]:
+        """The prompt and the session. A signal or trouble with one stops the other."""
+        reading = asyncio.create_task(self._read_prompt())
+        await asyncio.sleep(0)
+        if reading.done():
+            await reading
+        opening = asyncio.create_task(open_session(self._options, interactive=False))
+        stopping = asyncio.create_task(self._stop.requested.wait())
+        tasks = {reading, opening, stopping}
+        try:
+            while not (reading.done() and opening.done()):
+                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+                if stopping in done:
+                    raise _StoppedError
+                for task in done:
+                    task.result()
+                tasks -= done
+            return reading.result(), opening.result()
+        except (_StoppedError, GrokminiError):
+            await _abandon(opening)
+            raise
+        finally:
+            reading.cancel()
+            stopping.cancel()
+
+    async def _read_prompt(self) -> str:
+        if self._stdin is None:
+            return self._options.prompt or ""
+        try:
+            return await self._stdin.compose(self._options.prompt, wanted=self._options.read_stdin)
+        except UsageError:
+            await choose_model(load_root(self._options))  # without a model that is what to say first
+            raise
+
+    def _write_end(self, ended: TurnEnded) -> None:
+        """The end of a run that never had a turn, in the formats that have a place for it."""
+        record = EventRecord(1, time.time(), "", ended)
+        self._output.write(self._format.end(record, ended, RunState()))
+
+
+async def _abandon(opening: asyncio.Task[Wired]) -> None:
+    """End a session that is not wanted after all."""
+    opening.cancel()
+    try:
+        wired = await opening
+    except (asyncio.CancelledError, GrokminiError):
+        return
+    wired.handle.send(Shutdown("stopped"))
+    await wired.handle.closed()
+
+
+def _format_of(name: str) -> Format:
+    match name:
+        case "streaming-json":
+            from grokmini.headless.streaming import StreamingJsonFormat
+
+            return StreamingJsonFormat()
+        case "stream-json":
+            return StreamJsonFormat()
+        case "json":
+            return JsonFormat()
+        case _:
+            return PlainFormat()
+
+
+def _kind_of(error: GrokminiError) -> str:
+    """A word for programs: `usage`, `config`, `session`, or the kind of a failed request."""
+    kind = getattr(error, "kind", None)
+    return str(kind) if kind is not None else type(error).__name__.removesuffix("Error").lower()
+
+
+def _progress() -> Progress:
+    """Steps are shown when stderr is a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return Progress(say, say, None, 0)
+    width = os.get_terminal_size(sys.stderr.fileno()).columns
+    found = detect(os.environ, is_tty=True, width=width, encoding=sys.stderr.encoding)
+    view = LinearView(width=found.width, unicode=found.unicode, show_reasoning=False)
+    return Progress(say, say_as_is, view, found.colour_level)

@@ -1,0 +1,53 @@
+"""What a person hears on stderr while a headless run goes on, and how it ended if it did not end well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from shlex import quote
+
+from grokmini.protocol.events import (
+    Notice,
+    ReasoningDelta,
+    SessionEvent,
+    SessionStarted,
+    TextDelta,
+    TurnEnded,
+    TurnStarted,
+)
+from grokmini.render.linear import LinearView
+from grokmini.render.lines import ansi
+
+_ON_STDOUT = (TextDelta, ReasoningDelta, SessionStarted, TurnStarted)
+
+
+class Progress:
+    """Warnings and errors always; each step as a line only with a `view`, which a terminal gets.
+
+    `write` takes whole lines, made harmless already.
+    """
+
+    def __init__(
+        self, say: Callable[[str], None], write: Callable[[str], None], view: LinearView | None, colours: int
+    ):
+        self._say = say
+        self._write = write
+        self._view = view
+        self._colours = colours
+
+    def apply(self, event: SessionEvent) -> None:
+        """Tell of one event."""
+        if isinstance(event, TurnEnded):
+            self._ended(event)
+        elif isinstance(event, Notice) and (event.level != "info" or self._view):
+            self._say(f"! {event.text}")
+        elif self._view and not isinstance(event, (Notice, *_ON_STDOUT)):
+            for line in self._view.apply(event):
+                self._write(ansi(line, self._colours) + "\n")
+
+    def _ended(self, ended: TurnEnded) -> None:
+        if ended.error is not None:
+            self._say("\n  ".join(filter(None, (f"grokmini: {ended.error.message}", ended.error.hint))))
+        elif ended.outcome == "max_turns_reached":
+            self._say(f"grokmini: stopped after {ended.rounds} model rounds\n  --max-turns sets the limit")
+        for rule in ended.denied:
+            self._say(f"grokmini: denied for want of permission\n  allow it with --allow {quote(rule)}")

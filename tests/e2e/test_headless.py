@@ -1,0 +1,355 @@
+"""Headless runs: what comes out where, and which exit code says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from tests.e2e.program import PROGRAM, Place
+from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, raw, reply, sse
+from tests.fakes.model_server import chunk as chunk_of
+
+MARKDOWN = "# Title\n\n**bold** and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nprint(1)\n```\n"
+
+
+def last_prompt(server: ModelServer) -> str:
+    users = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
+    content = users[-1]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
+def test_a_piped_answer_holds_no_escapes_whatever_the_environment_says(place: Place) -> None:
+    """H10"""
+    colours = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}
+    with ModelServer([reply(MARKDOWN)]) as server:
+        done = place.shell("grokmini -p hi 2>err | cat -v; cat err | cat -v >&2", server, **colours)
+    assert "^[" not in done.stdout + done.stderr
+    assert "**bold**" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("format_", ["plain", "stream-json"])
+def test_a_reader_that_leaves_ends_it_quietly_and_the_session_is_saved(place: Place, format_: str) -> None:
+    """H10"""
+    with ModelServer([reply("line\n" * 200)]) as server:
+        done = place.shell(
+            f"grokmini -p hi --output-format {format_} | head -1; echo ${{PIPESTATUS[0]}}", server
+        )
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "0"
+    assert len(done.stdout.splitlines()) == 2
+    assert len(place.sessions) == 1
+
+
+FAILURES = [(429, "quota", 6), (500, "server", 8), (401, "auth", 5)]
+QUOTA = {
+    "error": {
+        "message": "You exceeded your current quota",
+        "type": "insufficient_quota",
+        "code": "insufficient_quota",
+    }
+}
+
+
+def failing(status: int) -> Reply:
+    return failure(status, QUOTA if status == 429 else None)
+
+
+@pytest.mark.parametrize(("status", "kind", "code"), FAILURES)
+def test_an_api_error_is_on_stderr_and_in_the_exit_code_and_not_in_the_answer(
+    place: Place, status: int, kind: str, code: int
+) -> None:
+    """H11"""
+    config = place.home / ".config" / "grokmini"
+    with ModelServer([failing(status)], repeat=True) as server:
+        config.mkdir(parents=True)
+        (config / "config.toml").write_text(
+            f'[model.quick]\nmodel = "fake-model"\nbase_url = "{server.url}"\napi_key = "sk-test-0123"\n'
+        )
+        done = place.run("-p", "hi", server=server)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith("grokmini: ")
+
+
+@pytest.mark.parametrize(("status", "kind", "code"), FAILURES)
+def test_an_api_error_in_json_is_one_object_that_says_error(
+    place: Place, status: int, kind: str, code: int
+) -> None:
+    """H11"""
+    with ModelServer([failing(status)], repeat=True) as server:
+        done = place.run("-p", "hi", "--output-format", "json", server=server)
+    found = json.loads(done.stdout)
+    assert done.returncode == code
+    assert (found["outcome"], found["exit_code"], found["error"]["kind"]) == ("error", code, kind)
+    assert done.stderr != ""
+
+
+def test_an_open_pipe_that_never_ends_does_not_hold_up_a_given_prompt(place: Place) -> None:
+    """H12"""
+    reading, writing = os.pipe()
+    with ModelServer([reply("hello")]) as server:
+        begin = time.monotonic()
+        done = subprocess.run(
+            [str(PROGRAM), "-p", "say hi"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=reading,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+        seconds = time.monotonic() - begin
+    os.write(writing, b"untouched")
+    assert os.read(reading, 99) == b"untouched"
+    os.close(reading)
+    os.close(writing)
+    assert (done.returncode, done.stdout) == (0, "hello\n")
+    assert "use -" in done.stderr
+    assert seconds < 5
+
+
+def test_what_is_piped_joins_the_prompt(place: Place) -> None:
+    with ModelServer([reply("ok")] * 3) as server:
+        place.run("-p", "review this", server=server, stdin=b"a diff\n")
+        assert last_prompt(server) == "review this\n\na diff"
+        place.run("-p", "-", server=server, stdin=b"the prompt\n")
+        assert last_prompt(server) == "the prompt"
+        place.run(server=server, stdin=b"no words at all\n")
+        assert last_prompt(server) == "no words at all"
+
+
+def test_no_prompt_is_a_usage_error(place: Place) -> None:
+    with ModelServer() as server:
+        done = place.run("-p", server=server)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("grokmini: no prompt\n")
+    assert server.requests == []
+    assert place.sessions == []
+
+
+def test_closed_standard_streams_do_not_hang_or_crash(place: Place) -> None:
+    with ModelServer([reply("hello")] * 2) as server:
+        done = place.shell("grokmini -p hi <&-", server)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n", "")
+        done = place.shell("grokmini -p hi 2>&-", server)
+        assert (done.returncode, done.stdout) == (0, "hello\n")
+
+
+def test_control_sequences_of_the_model_never_reach_the_output(place: Place) -> None:
+    """H09"""
+    hostile = "ok\x1b]52;c;aGk=\x07 a\x1b[2Jb\x1b[5Ac\x1b]8;;http://x.test\x07d\x1b]8;;\x07e\x1bcf"
+    with ModelServer([reply(hostile, piece=3), reply(hostile, piece=3)]) as server:
+        plain = place.run("-p", "hi", server=server)
+        events = place.run("-p", "hi", "--output-format", "stream-json", server=server)
+    for text in (plain.stdout, events.stdout):
+        assert not any(char < " " and char != "\n" for char in text)
+    last = -1
+    for letters in ("ok", "a", "b", "c", "d", "e", "f"):
+        last = plain.stdout.index(letters, last + 1)
+
+
+def test_a_lone_surrogate_of_the_model_spoils_neither_requests_nor_files(place: Place) -> None:
+    """H23"""
+    split = [
+        *sse(chunk_of({"role": "assistant", "content": ""})),
+        b'data: {"id":"1","choices":[{"index":0,"delta":{"content":"smile \\ud83d"},"finish_reason":null}]}\n\n',
+        b'data: {"id":"1","choices":[{"index":0,"delta":{"content":"\\ude00"},"finish_reason":null}]}\n\n',
+        b'data: {"id":"1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","type":"function",'
+        b'"function":{"name":"grep","arguments":"{\\"pattern\\": \\"x\\\\ud99cy\\"}"}}]},"finish_reason":null}]}\n\n',
+        *sse(chunk_of({}, finish="tool_calls"), "[DONE]"),
+    ]
+    with ModelServer([raw(*split), reply("done")], strict=True) as server:
+        done = place.run("-p", "hi", server=server)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    sent = server.requests[-1].raw
+    (assistant,) = [m for m in json.loads(sent.decode())["messages"] if m["role"] == "assistant"]
+    assert assistant["content"] == "smile \U0001f600"
+    assert "\ud99c" not in json.dumps(assistant, ensure_ascii=False)
+    (folder,) = place.sessions
+    for line in (folder / "chat_history.jsonl").read_bytes().splitlines():
+        json.dumps(json.loads(line.decode()), ensure_ascii=False).encode()
+
+
+def test_spaces_sent_for_tabs_never_end_up_in_a_file_of_tabs(place: Place) -> None:
+    """H39"""
+    path = place.project / "f.go"
+    before = b"func f() {\n\tif x {\n\t\ty()\n\t}\n}\n"
+    path.write_bytes(before)
+    edit = call(
+        "search_replace",
+        file_path="f.go",
+        old_string="    if x {\n        y()",
+        new_string="    if x {\n        z()",
+    )
+    with ModelServer(
+        [reply(calls=[call("read_file", target_file="f.go")]), reply(calls=[edit]), reply("done")]
+    ) as server:
+        place.run("-p", "hi", "--yolo", server=server)
+    after = path.read_bytes()
+    if after == before:
+        (result,) = [m for m in server.bodies[-1]["messages"] if m.get("tool_call_id") == "call_search_replace"]
+        assert "\t" in result["content"] or "\\t" in result["content"] or "tab" in result["content"]
+    else:
+        assert after == before.replace(b"y()", b"z()")
+
+
+def test_an_addition_whose_context_is_not_in_the_file_changes_nothing(place: Place) -> None:
+    """H43: with `search_replace`, the editing tool there is; the patch tool has a case of its own."""
+    path = place.project / "t.py"
+    path.write_bytes(b"a\nb\n")
+    edit = call(
+        "search_replace", file_path="t.py", old_string="def missing():", new_string="def missing():\n    pass"
+    )
+    with ModelServer(
+        [reply(calls=[call("read_file", target_file="t.py")]), reply(calls=[edit]), reply("done")]
+    ) as server:
+        place.run("-p", "hi", "--yolo", server=server)
+    assert path.read_bytes() == b"a\nb\n"
+    (result,) = [m for m in server.bodies[-1]["messages"] if m.get("tool_call_id") == "call_search_replace"]
+    assert "not" in result["content"]
+    events = (place.sessions[0] / "updates.jsonl").read_bytes().splitlines()
+    finished = [json.loads(line) for line in events if b'"tool_finished"' in line]
+    assert [event["status"] for event in finished] == ["ok", "error"]
+
+
+def test_what_needs_a_permission_is_denied_told_and_ends_with_4(place: Place) -> None:
+    with ModelServer(
+        [reply(calls=[call("run_terminal_command", command="touch p")]), reply("I could not.")] * 2
+    ) as server:
+        plain = place.run("-p", "hi", server=server)
+        found = json.loads(place.run("-p", "hi", "--output-format", "json", server=server).stdout)
+    assert (plain.returncode, plain.stdout) == (4, "I could not.\n")
+    assert "--allow" in plain.stderr
+    assert (found["outcome"], found["exit_code"], found["denied"]) == ("completed", 4, ["Bash(touch p)"])
+    assert not (place.project / "p").exists()
+    (result,) = [m for m in server.bodies[1]["messages"] if m["role"] == "tool"]
+    assert "--allow" in result["content"]
+
+
+def test_an_allowed_command_runs_and_a_denied_one_does_not(place: Place) -> None:
+    both = reply(
+        calls=[
+            call("run_terminal_command", call_id="c1", command="touch yes"),
+            call("run_terminal_command", call_id="c2", command="touch no"),
+        ]
+    )
+    with ModelServer([both, reply("done")]) as server:
+        place.run("-p", "hi", "--yolo", "--deny", "Bash(touch no)", server=server)
+    assert (place.project / "yes").exists()
+    assert not (place.project / "no").exists()
+
+
+def test_max_turns_ends_with_3(place: Place) -> None:
+    def again(request: Recorded) -> Reply:
+        number = len(request.body["messages"])
+        return reply(calls=[call("list_dir", call_id=f"c{number}", target_directory=".")])
+
+    with ModelServer(again) as server:
+        done = place.run("-p", "hi", "--max-turns", "2", "--output-format", "json", server=server)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["outcome"], found["exit_code"], found["rounds"]) == (
+        3,
+        "max_turns_reached",
+        3,
+        2,
+    )
+    assert len(server.bodies) == 2
+
+
+def test_stream_json_is_the_event_stream_with_the_end_last(place: Place) -> None:
+    with ModelServer([reply("hello there", usage={"prompt_tokens": 10, "completion_tokens": 3})]) as server:
+        done = place.run("-p", "hi", "--output-format", "stream-json", server=server)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (events[0]["type"], events[-1]["type"]) == ("session_started", "turn_ended")
+    assert "".join(event["text"] for event in events if event["type"] == "text_delta") == "hello there"
+    assert events[-1]["exit_code"] == done.returncode == 0
+    assert events[-1]["text"] == "hello there"
+    assert [event["seq"] for event in events] == sorted({event["seq"] for event in events})
+
+
+def test_streaming_json_ends_in_end(place: Place) -> None:
+    with ModelServer([reply("hello")]) as server:
+        done = place.run("-p", "hi", "--output-format", "streaming-json", server=server)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "".join(line["data"] for line in lines if line["type"] == "text") == "hello"
+    assert (lines[-1]["type"], lines[-1]["stopReason"]) == ("end", "end_turn")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
+def test_a_signal_cancels_kills_the_command_and_saves(place: Place, number: signal.Signals, code: int) -> None:
+    running = call("run_terminal_command", command="echo $$ > pid; exec sleep 1000")
+    with ModelServer([reply(calls=[running])]) as server:
+        process = subprocess.Popen(
+            [str(PROGRAM), "-p", "hi", "--yolo", "--output-format", "json"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        until(lambda: (place.project / "pid").exists() and (place.project / "pid").read_text().strip() != "")
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=20)
+    found = json.loads(stdout)
+    assert process.returncode == code
+    assert (found["outcome"], found["exit_code"]) == ("cancelled", code)
+    assert b"Traceback" not in stderr
+    pid = int((place.project / "pid").read_text())
+    until(lambda: not alive(pid))
+    kinds = [
+        json.loads(line)["type"]
+        for line in (place.sessions[0] / "chat_history.jsonl").read_bytes().splitlines()
+    ]
+    assert "tool_result" in kinds
+
+
+def test_a_second_ctrl_c_leaves_at_once(place: Place) -> None:
+    gate = threading.Event()
+    stubborn = call(
+        "run_terminal_command", command="trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done"
+    )
+    with ModelServer([reply(calls=[stubborn])]) as server:
+        process = subprocess.Popen(
+            [str(PROGRAM), "-p", "hi", "--yolo"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=subprocess.DEVNULL,
+        )
+        until(lambda: (place.project / "pid").exists() and (place.project / "pid").read_text().strip() != "")
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        gate.set()
+    assert time.monotonic() - begin < 10
+    pid = int((place.project / "pid").read_text())
+    if alive(pid):
+        os.killpg(os.getpgid(pid), signal.SIGKILL)
+
+
+def until(condition: object, seconds: float = 15.0) -> None:
+    """Wait until the condition holds. Raises `TimeoutError`."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the condition never came true")
+        threading.Event().wait(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (a dead one that nobody has waited for does not)."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,170 @@
+"""The main job: "fix the failing test" runs read, edit, run, answer, whichever way it is asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pexpect
+
+from tests.e2e.program import PROGRAM, Place, fixing
+from tests.fakes.model_server import ModelServer, Reply
+
+PROMPT = "fix the failing test"
+ANSWER = "`add` subtracted. Fixed in calc.py; the test is green."
+
+
+def roles(body: dict[str, object]) -> list[str]:
+    messages = body["messages"]
+    assert isinstance(messages, list)
+    return [message["role"] for message in messages]
+
+
+def test_headless_fixes_the_failing_test(place: Place) -> None:
+    place.add_calc()
+    with ModelServer(fixing(), strict=True) as server:
+        done = place.run("-p", PROMPT, "--yolo", server=server)
+    assert (done.returncode, done.stdout, done.stderr) == (0, ANSWER + "\n", "")
+    assert place.calc_is_right()
+    results = [message for message in server.bodies[-1]["messages"] if message["role"] == "tool"]
+    assert len(results) == 4
+    assert "FAILED" in results[0]["content"]
+    assert "return a - b" in results[1]["content"]
+    assert "OK" in results[3]["content"]
+
+
+def test_the_linear_repl_fixes_the_failing_test_on_a_terminal(place: Place) -> None:
+    place.add_calc()
+    with ModelServer(fixing(), strict=True) as server:
+        child = pexpect.spawn(
+            str(PROGRAM),
+            ["--plain", "--yolo"],
+            cwd=str(place.project),
+            env=place.environment(server),  # type: ignore[arg-type]  # the stub wants os._Environ
+            encoding="utf-8",
+            timeout=20,
+            dimensions=(40, 100),
+        )
+        child.expect("grokmini 0")
+        child.sendline(PROMPT)
+        child.expect("the test is green")
+        child.expect("steps")
+        child.sendline("/quit")
+        child.expect(pexpect.EOF)
+        child.close()
+    assert child.exitstatus == 0
+    assert place.calc_is_right()
+
+
+def test_a_killed_run_goes_on_with_continue(place: Place) -> None:
+    """kill -9 after the file was read and before it is edited."""
+    place.add_calc()
+    first, last = threading.Event(), fixing()
+    held = [*last[:2], Reply(chunks=last[2].chunks, gate=first)]
+    with ModelServer(held, strict=True) as server:
+        process = subprocess.Popen(
+            [str(PROGRAM), "-p", PROMPT, "--yolo"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
+        server.wait_for_requests(3)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        first.set()
+    assert not place.calc_is_right()
+    with ModelServer(fixing(call_prefix="d")[1:], strict=True) as server:
+        done = place.run("-p", "go on", "--continue", "--yolo", server=server)
+    assert (done.returncode, done.stdout, done.stderr) == (0, ANSWER + "\n", "")
+    assert place.calc_is_right()
+    sent = json.dumps(server.bodies[0])
+    assert PROMPT in sent
+    assert "FAILED" in sent, "what was done before the kill is known"
+    assert len(place.sessions) == 1
+
+
+def test_a_session_is_resumed_by_its_id_and_by_its_beginning(place: Place) -> None:
+    with ModelServer(fixing()[-1:] * 3) as server:
+        first = json.loads(place.run("-p", "one", "--output-format", "json", server=server).stdout)
+        whole = place.run("-p", "two", f"--resume={first['session_id']}", server=server)
+        part = place.run("-p", "three", "--resume", first["session_id"][:13], server=server)
+    assert (whole.returncode, part.returncode) == (0, 0)
+    users = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
+    assert [
+        text for text in map(str, users) if any(word == text.strip() for word in ("one", "two", "three"))
+    ] == [
+        "one",
+        "two",
+        "three",
+    ]
+
+
+def test_every_saved_line_is_valid_json_and_only_ours_to_read(place: Place) -> None:
+    place.add_calc()
+    with ModelServer(fixing()) as server:
+        place.run("-p", PROMPT, "--yolo", server=server)
+    (folder,) = place.sessions
+    kinds = [json.loads(line)["type"] for line in (folder / "chat_history.jsonl").read_bytes().splitlines()]
+    assert kinds[0] == "system"
+    assert (kinds.count("assistant"), kinds.count("tool_result")) == (5, 4)
+    events = [json.loads(line) for line in (folder / "updates.jsonl").read_bytes().splitlines()]
+    assert (events[0]["type"], events[-1]["type"]) == ("session_started", "session_ended")
+    assert json.loads((folder / "summary.json").read_bytes())["turns"] == 1
+    assert {oct(path.stat().st_mode & 0o777) for path in folder.rglob("*") if path.is_file()} == {"0o600"}
+
+
+def test_nothing_is_kept_with_no_save(place: Place) -> None:
+    with ModelServer(fixing()[-1:]) as server:
+        done = place.run("-p", "hi", "--no-save", server=server)
+    assert done.returncode == 0
+    assert place.sessions == []
+
+
+def test_the_demo_does_the_whole_job_without_a_key_and_keeps_its_folder(place: Place) -> None:
+    done = place.run("demo", env={"TMPDIR": str(place.project)})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    (folder,) = place.project.glob("grokmini-demo-*")
+    assert str(folder) in done.stdout
+    assert Place(place.home, folder).calc_is_right()
+    assert "return a + b" in done.stdout, "the edit is shown"
+
+
+def test_the_demo_runs_on_a_terminal_too(place: Place) -> None:
+    text, status = pexpect.run(
+        f"{PROGRAM} demo",
+        cwd=str(place.project),
+        env=place.environment(TMPDIR=str(place.project)),  # type: ignore[arg-type]  # the stub wants os._Environ
+        timeout=30,
+        withexitstatus=True,
+    )
+    assert status == 0
+    (folder,) = place.project.glob("grokmini-demo-*")
+    assert os.fsencode(folder) in text
+
+
+def test_without_a_model_it_says_in_three_lines_how_to_connect_one(place: Place) -> None:
+    done = place.run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "grokmini: no model is set up.\n"
+        "  export XAI_API_KEY=…            xAI (also OPENAI_API_KEY, OPENROUTER_API_KEY)\n"
+        "  ollama serve                    a local server is found by itself\n"
+        "  grokmini demo                   see it work without any\n"
+    )
+
+
+def test_python_m_grokmini_is_the_same_program(place: Place) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "grokmini", "--version"],
+        cwd=place.project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == place.run("--version").stdout

@@ -247,7 +247,8 @@ class ChatHandle:
 def abandon(command: Command) -> None:
     """Tell whoever waits for a command that it will not be answered."""
     if isinstance(command, PushPrompt | BuildRequest | RepairAfterStop | Flush | Read):
-        command.reply.cancel()
+        if not command.reply.done():
+            command.reply.set_exception(RuntimeError("the owner of the conversation has ended"))
 
 
 def settle(reply: asyncio.Future[T], value: T) -> None:

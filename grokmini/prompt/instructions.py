@@ -1,0 +1,187 @@
+"""Instruction files: AGENTS.md and its kin, found from the general to the particular.
+
+First the user's own (our settings' folder, `~/.claude`), then each folder from the repository's root down to the
+working folder. Later ones win. Within a folder the order is that of `NAMES`, then the rules' folders, file by file
+in alphabetical order (reference/config.md part 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from grokmini.prompt.repository import shown
+from grokmini.text.frontmatter import strip_frontmatter
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+NAMES = (
+    "Agents.md", "Claude.md", "CLAUDE.md", "CLAUDE.local.md", "AGENT.md", "AGENTS.md",
+    ".claude/CLAUDE.md", ".claude/CLAUDE.local.md",
+)  # fmt: skip
+RULE_FOLDERS = (".grokmini/rules", ".grok/rules", ".claude/rules", ".cursor/rules")
+
+MAX_BYTES = 256_000
+"""What is longer is cut there, and the text says so."""
+
+MAX_FILES = 200
+
+
+class InstructionFile(msgspec.Struct, frozen=True):
+    """One file's text without its front matter. `origin` says whose it is."""
+
+    path: str
+    origin: Literal["user", "project"]
+    text: str
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A file that looked like instructions and was left out, and why."""
+
+    path: str
+    reason: str
+
+
+class Found(NamedTuple):
+    """What was found, in order; later wins."""
+
+    files: tuple[InstructionFile, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def discover(cwd: Path, *, repository: Path | None, home: Path | None, config_folder: Path | None) -> Found:
+    """Find and read them all. Without a repository only `cwd` itself is looked at. Unreadable files are skipped."""
+    collector = _Collector()
+    if config_folder is not None:
+        collector.take(_in_folder(config_folder, ("AGENTS.md",), ("rules",)), "user", None)
+    if home is not None:
+        collector.take(_in_folder(home / ".claude", ("CLAUDE.md",), ("rules",)), "user", None)
+    real = cwd.resolve()
+    root = repository if repository is not None and real.is_relative_to(repository) else real
+    parts = real.relative_to(root).parts
+    ignored = _Ignored(root) if repository is not None else None
+    for count in range(len(parts) + 1):
+        folder = root.joinpath(*parts[:count])
+        collector.take(_in_folder(folder, NAMES, RULE_FOLDERS), "project", ignored, root)
+    return Found(tuple(collector.files), tuple(collector.skipped))
+
+
+def _in_folder(folder: Path, names: Sequence[str], rule_folders: Sequence[str]) -> Iterator[Path]:
+    for name in names:
+        if (path := folder / name).is_file():
+            yield path
+    for name in rule_folders:
+        try:
+            found = sorted((folder / name).glob("*.md"))
+        except OSError:
+            continue
+        yield from (path for path in found if path.is_file())
+
+
+class _Collector:
+    """Reads candidates, each real file once."""
+
+    def __init__(self) -> None:
+        self.files: list[InstructionFile] = []
+        self.skipped: list[Skipped] = []
+        self._seen: set[tuple[int, int]] = set()
+
+    def take(
+        self,
+        paths: Iterator[Path],
+        origin: Literal["user", "project"],
+        ignored: _Ignored | None,
+        root: Path | None = None,
+    ) -> None:
+        """Read the files that count. With `root`, links that lead out of it do not."""
+        for path in paths:
+            try:
+                self._take_one(path, origin, ignored, root)
+            except OSError as error:
+                self.skipped.append(Skipped(shown(path), f"cannot be read: {error.strerror}"))
+
+    def _take_one(
+        self, path: Path, origin: Literal["user", "project"], ignored: _Ignored | None, root: Path | None
+    ) -> None:
+        real = path.resolve()
+        status = real.stat()
+        if (status.st_dev, status.st_ino) in self._seen:
+            return
+        self._seen.add((status.st_dev, status.st_ino))
+        reason = ""
+        if root is not None and not real.is_relative_to(root):
+            reason = "is a link that leads out of the project"
+        elif ignored is not None and ignored.covers(path):
+            reason = "is ignored by git"
+        elif len(self.files) >= MAX_FILES:
+            reason = f"is beyond the first {MAX_FILES} files"
+        if reason:
+            self.skipped.append(Skipped(shown(path), reason))
+            return
+        text = _text_of(real)
+        if text.strip():
+            self.files.append(InstructionFile(shown(path), origin, text))
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    text = strip_frontmatter(data[:MAX_BYTES].decode("utf-8", "replace").replace("\r\n", "\n")).rstrip()
+    if len(data) > MAX_BYTES:
+        text += f"\n\n(cut here: the file is longer than {MAX_BYTES:,} bytes)"
+    return text
+
+
+class _Ignored:
+    """Git's ignore rules below a root: `.git/info/exclude`, then each `.gitignore` down to the file."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._by_folder: dict[Path, GitIgnoreSpec | None] = {}
+
+    def covers(self, path: Path) -> bool:
+        """Whether git would ignore the file or a folder it is in. The nearest rule decides."""
+        below = path.relative_to(self._root)
+        return any(
+            self._matches(below.parts[:count], is_folder=count < len(below.parts))
+            for count in range(1, len(below.parts) + 1)
+        )
+
+    def _matches(self, parts: tuple[str, ...], *, is_folder: bool) -> bool:
+        for depth in range(len(parts) - 1, -1, -1):
+            spec = self._spec(self._root.joinpath(*parts[:depth]))
+            if spec is None:
+                continue
+            name = "/".join(parts[depth:]) + ("/" if is_folder else "")
+            verdict = spec.check_file(name).include
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _spec(self, folder: Path) -> GitIgnoreSpec | None:
+        if folder not in self._by_folder:
+            lines = _lines_of(folder / ".gitignore")
+            if folder == self._root:
+                lines = _lines_of(folder / ".git" / "info" / "exclude") + lines
+            self._by_folder[folder] = _compile(lines) if lines else None
+        return self._by_folder[folder]
+
+
+def _lines_of(file: Path) -> list[str]:
+    try:
+        if not file.is_file():
+            return []
+        with file.open("rb") as opened:
+            return opened.read(MAX_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+
+
+def _compile(lines: list[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines)

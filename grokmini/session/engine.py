@@ -157,7 +157,10 @@ class SessionEngine:
         self._turn = self._turn_task = None
         items = await self._parts.chat.items()
         tokens = await self._parts.chat.tokens()
-        self._parts.record.turn_ended(model=self._live.model.name, tokens=tokens, messages=len(items))
+        usage = (await self._parts.chat.usage()).session
+        self._parts.record.turn_ended(
+            model=self._live.model.name, tokens=tokens, messages=len(items), usage=usage
+        )
         self._stream.emit(ended, trace_id)
         await self._parts.chat.flush()
         following = self._queue.take()
@@ -255,6 +258,7 @@ class SessionEngine:
             self._stream.emit(events.PromptUnqueued(prompt.prompt_id, "removed"), prompt.prompt_id)
         self._over = True
         await self._parts.runner.close()
+        await self._parts.sampler.close()
         if not await _within(FLUSH_SECONDS, self._parts.chat.close()):
             undone.append(f"the history was not flushed in {FLUSH_SECONDS:g} s")
         self._stream.emit(events.SessionEnded(reason, tuple(undone)))

@@ -27,7 +27,6 @@ class Parts:
     """
 
     session_id: str
-    version: str
     chat: ChatHandle
     sampler: Sampler
     models: Models

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
 from grokmini.protocol.events import EventRecord
 from grokmini.protocol.items import ConversationItem
-from grokmini.protocol.model import ModelRequest, ModelSpec
+from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
 from grokmini.protocol.samples import SampleEvent
 
 
@@ -19,6 +19,9 @@ class Sampler(Protocol):
 
         Closing or cancelling the generator closes the connection. Raises `SampleError`.
         """
+
+    async def close(self) -> None:
+        """Close all connections."""
 
 
 class Models(Protocol):
@@ -41,8 +44,10 @@ class SessionRecord(Protocol):
     def prompt_started(self, text: str, prompt_index: int) -> None:
         """A prompt was accepted."""
 
-    def turn_ended(self, *, model: str, tokens: int, messages: int) -> None:
-        """A turn is over; figures are totals of the session."""
+    def turn_ended(
+        self, *, model: str, tokens: int, messages: int, usage: Mapping[str, Usage] | None = None
+    ) -> None:
+        """A turn is over; figures are totals of the session, `usage` its bill by model."""
 
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on."""

@@ -1,0 +1,260 @@
+"""The wiring: the one place that constructs a session from its parts.
+
+`load_root` reads what a process has once (places, settings, models); `open_session` makes or opens a session
+with it and starts the engine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from grokmini import __version__
+from grokmini.chat.actor import ChatHandle, start_chat
+from grokmini.chat.repair import RepairReport
+from grokmini.cli.choose_session import OpenAs, open_files
+from grokmini.cli.options import Options
+from grokmini.config.grants import FileGrants, SessionGrants
+from grokmini.config.load import load_settings
+from grokmini.config.paths import Places, find_places
+from grokmini.config.settings import Settings
+from grokmini.prompt.context import PromptContext, gather
+from grokmini.prompt.repository import branch_of
+from grokmini.protocol.errors import UsageError
+from grokmini.protocol.events import Notice, SessionStarted, TodoChanged
+from grokmini.protocol.model import ModelSpec
+from grokmini.protocol.permission import PermissionMode
+from grokmini.sampler.catalogue import ModelCatalogue
+from grokmini.sampler.choose import AskServer, Chosen, NoModel, choose
+from grokmini.sampler.sampler import HttpSampler
+from grokmini.sandbox.unconfined import UnconfinedRunner
+from grokmini.session.engine import start_engine
+from grokmini.session.handle import SessionHandle
+from grokmini.session.parts import Live, Parts
+from grokmini.session.prefix import SessionPrefix
+from grokmini.session.stream import EventStream, Subscription
+from grokmini.session.turn import CONCISE_WINDOW
+from grokmini.store.sessions import OpenSession
+from grokmini.tools.builtin.todo_write import TodoStore
+from grokmini.tools.contract import Resources
+from grokmini.tools.permission import PermissionPolicy
+from grokmini.tools.protected import NOTHING, protect
+from grokmini.tools.registry import ToolRegistry
+from grokmini.tools.rules import parse_rules
+from grokmini.tools.shell_state import ShellState
+from grokmini.tools.table import build_tools
+from grokmini.workspace.workspace import Workspace
+
+
+class NoModelError(UsageError):
+    """No model can be reached."""
+
+
+class Root(NamedTuple):
+    """What a process has once. `cwd` is the real path of the folder to work in."""
+
+    options: Options
+    env: Mapping[str, str]
+    cwd: Path
+    places: Places | None
+    settings: Settings
+    catalogue: ModelCatalogue
+    warnings: tuple[str, ...]
+
+
+class Wired(NamedTuple):
+    """A running session. `events` was subscribed before the first event."""
+
+    handle: SessionHandle
+    events: Subscription
+    chat: ChatHandle
+    workspace: Workspace
+    directory: Path
+    live: Live
+    root: Root
+
+
+def load_root(options: Options, env: Mapping[str, str] = os.environ) -> Root:
+    """Read settings and models. Raises `ConfigError` and `UsageError`."""
+    try:
+        cwd = Path(options.cwd or ".").resolve(strict=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot work in {options.cwd or 'this folder'}: {error.strerror}", "name one that is there"
+        ) from None
+    if not cwd.is_dir():
+        raise UsageError(f"cannot work in {cwd}: it is not a folder", "name a folder with --cwd")
+    places = find_places(env)
+    loaded = load_settings(places, cwd, env)
+    return Root(options, env, cwd, places, loaded.settings, ModelCatalogue(loaded.models, env), loaded.warnings)
+
+
+async def open_session(options: Options, *, interactive: bool, env: Mapping[str, str] = os.environ) -> Wired:
+    """Read everything, choose the model, make or open the session, start its engine.
+
+    `interactive` says whether a person can be asked. Raises `GrokminiError`.
+    """
+    root = load_root(options, env)
+    return await start_session(
+        root, await choose_model(root), OpenAs.from_options(options), interactive=interactive
+    )
+
+
+async def choose_model(root: Root) -> ModelSpec:
+    """The model to use (decisions.md, "Models"). Raises `NoModelError` when none can be reached."""
+    flag, default = root.options.model or "", root.settings.models.default
+    choice = choose(root.catalogue, flag=flag, default=default, env=root.env)
+    if isinstance(choice, AskServer):
+        from grokmini.sampler.local import only_model
+
+        return (await only_model(root.catalogue, choice)).spec
+    if isinstance(choice, NoModel):
+        from grokmini.sampler.local import find_local
+
+        local = await find_local(root.catalogue.providers)
+        choice = choose(root.catalogue, flag=flag, default=default, env=root.env, local=local)
+    if isinstance(choice, Chosen):
+        return choice.spec
+    assert isinstance(choice, NoModel)
+    raise NoModelError(choice.message, choice.hint)
+
+
+async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, interactive: bool) -> Wired:
+    """Open the session's files, connect its parts and start the engine."""
+    opened = await asyncio.to_thread(
+        open_files,
+        open_as,
+        root.places,
+        root.cwd,
+        model=model.name,
+        branch=branch_of(root.cwd),
+        interactive=interactive,
+    )
+    stream = EventStream(opened.session_id, opened.files, next_seq=opened.last_seq + 1, clock=time.time)
+    opened.files.on_trouble = stream.emit
+    settings, workspace = root.settings, Workspace(root.cwd)
+    runner = UnconfinedRunner()
+    shell = ShellState(root.cwd, root.env, settings.shell, runner)
+    registry = _registry(root.options)
+    chat, _ = start_chat(
+        opened.items,
+        opened.files,
+        on_repair=lambda report: stream.emit(_repaired(report)),
+        on_factor=opened.files.factor_learnt,
+        usage=opened.summary.usage,
+        factors=opened.token_factors,
+    )
+    mode = _mode(root)
+    live = Live(mode, model)
+    policy = _policy(root, workspace, shell)
+    asks = interactive and not (root.options.never_ask or settings.permission.never_ask)
+
+    def gather_context() -> PromptContext:
+        return gather(
+            cwd=workspace.root,
+            env=root.env,
+            config_folder=root.places.config if root.places else None,
+            today=datetime.date.today(),
+            interactive=interactive,
+            concise=live.model.context_window <= CONCISE_WINDOW,
+            shell=shell.shell_name,
+        )
+
+    def move_to(path: Path) -> None:
+        workspace.move_to(path)
+        shell.move_to(path)
+
+    parts = Parts(
+        session_id=opened.session_id,
+        chat=chat,
+        sampler=HttpSampler(root.catalogue.credential),
+        models=root.catalogue,
+        registry=registry,
+        policy=policy,
+        workspace=workspace,
+        resources=_resources(workspace, shell, policy, stream),
+        runner=runner,
+        log=opened.files,
+        record=opened.files,
+        spill=opened.files,
+        prefix=SessionPrefix(gather_context, registry.names),
+        move_to=move_to,
+        branch_of=branch_of,
+        interactive=asks,
+        max_turns=root.options.max_turns or settings.session.max_turns,
+        clock=time.time,
+        monotonic=time.monotonic,
+    )
+    events = stream.subscribe()
+    _announce(root, opened, stream, live, runner)
+    handle = start_engine(parts, live, stream)
+    return Wired(handle, events, chat, workspace, opened.directory, live, root)
+
+
+def _announce(
+    root: Root, opened: OpenSession, stream: EventStream, live: Live, runner: UnconfinedRunner
+) -> None:
+    """The first events of every stream: that the session is open, and what was noticed on the way."""
+    stream.emit(
+        SessionStarted(
+            version=__version__,
+            cwd=str(root.cwd),
+            model=live.model.name,
+            mode=live.mode,
+            sandbox=runner.enforcement.label,
+            resumed=bool(opened.items),
+            branch=branch_of(root.cwd),
+            context_window=live.model.context_window,
+        )
+    )
+    for warning in root.warnings:
+        stream.emit(Notice("warning", warning, "settings"))
+    for notice in opened.notices:
+        stream.emit(notice)
+
+
+def _registry(options: Options) -> ToolRegistry:
+    registry = ToolRegistry(build_tools(only=options.tools, without=options.without_tools))
+    registry.finalize()
+    return registry
+
+
+def _mode(root: Root) -> PermissionMode:
+    asked = root.options.permission_mode
+    return PermissionMode(asked) if asked else root.settings.permission.mode
+
+
+def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPolicy:
+    permission = root.settings.permission
+    rules = parse_rules(
+        allow=(*permission.allow, *root.options.allow),
+        ask=permission.ask,
+        deny=(*permission.deny, *root.options.deny),
+    )
+    places = root.places
+    return PermissionPolicy(
+        rules,
+        FileGrants(places.state / "grants.json") if places else SessionGrants(),
+        lambda: workspace.root,
+        shell_folder=lambda: shell.cwd,
+        protected=protect((places.config, places.state, places.data), (places.config,)) if places else NOTHING,
+    )
+
+
+def _resources(
+    workspace: Workspace, shell: ShellState, policy: PermissionPolicy, stream: EventStream
+) -> Resources:
+    resources = Resources()
+    resources.add(Workspace, workspace)
+    resources.add(ShellState, shell)
+    resources.add(TodoStore, TodoStore(lambda todos: stream.emit(TodoChanged(todos))))
+    return resources
+
+
+def _repaired(report: RepairReport) -> Notice:
+    return Notice("info", f"The history was made valid: {', '.join(report.reasons)}.", "repaired")

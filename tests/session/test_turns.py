@@ -1,0 +1,271 @@
+"""Turns of a whole session: what is asked, run, kept and told."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from grokmini.protocol import commands, events
+from grokmini.protocol.items import AssistantItem, SyntheticReason, ToolResultItem, UserItem
+from grokmini.protocol.permission import PermissionAnswer
+from tests.fakes.model_server import ModelServer, call, failure, reply
+from tests.session.sessions import session
+
+
+def bash(command: str, call_id: str = "") -> object:
+    return call("run_terminal_command", call_id=call_id, command=command, description="test")
+
+
+async def test_a_prompt_gets_an_answer_and_both_are_in_the_history(tmp_path: Path) -> None:
+    with ModelServer([reply("hello there")]) as server:
+        async with session(tmp_path, server) as driver:
+            ended = await driver.ask("hi")
+        assert (ended.outcome, ended.exit_code, ended.text) == ("completed", 0, "hello there")
+        users = [item for item in driver.history() if isinstance(item, UserItem) and item.is_real_prompt]
+        assert [(item.text, item.prompt_index) for item in users] == [("hi", 0)]
+        assert isinstance(driver.history()[-1], AssistantItem)
+        sent = server.bodies[0]["messages"]
+        assert sent[0]["role"] == "system"
+        assert sent[-1] == {"role": "user", "content": "hi"}
+
+
+async def test_twenty_calls_of_one_reply_give_their_results_in_call_order(tmp_path: Path) -> None:
+    calls = [bash(f"sleep 0.{20 - n:02d}; echo {n}") for n in range(20)]
+    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:  # type: ignore[arg-type]
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            await driver.ask("go")
+        results = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
+        assert [text.split("\n")[1] for text in results] == [str(n) for n in range(20)]
+        started = [event.call_id for event in driver.of(events.ToolStarted)]
+        finished = [event.call_id for event in driver.of(events.ToolFinished)]
+        assert sorted(started) == sorted(finished)
+        assert started[-1] != finished[-1], "they run side by side and end in another order than they began"
+
+
+async def test_a_plain_no_ends_the_turn_and_later_calls_are_not_asked_about(tmp_path: Path) -> None:
+    calls = [bash("touch a"), bash("touch b")]
+    with ModelServer([reply(calls=calls)], strict=True) as server:  # type: ignore[arg-type]
+        async with session(tmp_path, server) as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            driver.send(commands.AnswerPermission(asked.request_id, PermissionAnswer("deny")))
+            ended = await driver.until(events.TurnEnded)
+        assert ended.outcome == "cancelled"
+        assert len(driver.of(events.PermissionAsked)) == 1
+        statuses = [item.status for item in driver.history() if isinstance(item, ToolResultItem)]
+        assert statuses == ["denied", "cancelled"]
+        assert not list(tmp_path.glob("[ab]"))
+        assert len(server.requests) == 1
+
+
+async def test_a_no_with_a_reason_is_told_to_the_model_and_the_turn_goes_on(tmp_path: Path) -> None:
+    with ModelServer([reply(calls=[bash("touch a")]), reply("fine")], strict=True) as server:  # type: ignore[list-item]
+        async with session(tmp_path, server) as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            answer = PermissionAnswer("deny", text="use mkdir")
+            driver.send(commands.AnswerPermission(asked.request_id, answer))
+            ended = await driver.until(events.TurnEnded)
+        assert ended.outcome == "completed"
+        assert "use mkdir" in server.bodies[1]["messages"][-1]["content"]
+
+
+async def test_calls_admitted_before_a_no_still_run_and_report(tmp_path: Path) -> None:
+    calls = [bash("pwd"), bash("touch a")]
+    with ModelServer([reply(calls=calls)], strict=True) as server:  # type: ignore[arg-type]
+        async with session(tmp_path, server) as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            driver.send(commands.AnswerPermission(asked.request_id, PermissionAnswer("deny")))
+            await driver.until(events.TurnEnded)
+        results = [item for item in driver.history() if isinstance(item, ToolResultItem)]
+        assert [item.status for item in results] == ["ok", "denied"]
+        assert str(tmp_path) in results[0].output
+
+
+async def test_where_nobody_can_be_asked_the_call_is_refused_with_the_way_to_allow_it(tmp_path: Path) -> None:
+    with ModelServer([reply(calls=[bash("touch a")]), reply("could not")], strict=True) as server:  # type: ignore[list-item]
+        async with session(tmp_path, server, interactive=False) as driver:
+            ended = await driver.ask("go")
+        assert (ended.outcome, ended.exit_code, ended.denied) == ("completed", 4, ("Bash(touch a)",))
+        assert "--allow 'Bash(touch a)'" in server.bodies[1]["messages"][-1]["content"]
+        assert not (tmp_path / "a").exists()
+
+
+async def test_cancelling_a_stream_keeps_what_was_said_and_closes_the_connection(tmp_path: Path) -> None:
+    gate = threading.Event()
+    with ModelServer([reply("one two three four five", piece=4, gates={4: gate}), reply("ok")]) as server:
+        async with session(tmp_path, server) as driver:
+            driver.prompt("go")
+            await driver.until(events.TextDelta)
+            driver.send(commands.CancelTurn())
+            ended = await driver.until(events.TurnEnded)
+            assert (ended.outcome, ended.exit_code) == ("cancelled", 130)
+            assert server.requests[0].gone.wait(5), "the connection is closed"
+            gate.set()
+            await driver.ask("again")
+        history = driver.history()
+        partial = next(item for item in history if isinstance(item, AssistantItem))
+        assert partial.interrupted
+        assert partial.text and "one two three four five".startswith(partial.text)
+        reasons = [item.synthetic_reason for item in history if isinstance(item, UserItem)]
+        assert SyntheticReason.INTERRUPTION in reasons
+
+
+async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_no_process(
+    tmp_path: Path,
+) -> None:
+    calls = [bash(f"echo $$ > pid{n}; trap '' TERM INT; sleep 60") for n in range(3)]
+    with ModelServer([reply(calls=calls), reply("ok")], strict=True) as server:  # type: ignore[arg-type]
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            driver.prompt("go")
+            for _ in calls:
+                await driver.until(events.ToolStarted)
+            driver.send(commands.CancelTurn())
+            ended = await driver.until(events.TurnEnded)
+            assert ended.outcome == "cancelled"
+            assert (await driver.ask("and now?")).outcome == "completed"
+        assert [item.status for item in driver.history() if isinstance(item, ToolResultItem)] == [
+            "cancelled"
+        ] * 3
+        for file in tmp_path.glob("pid*"):
+            if text := file.read_text().strip():
+                assert not Path(f"/proc/{text}").exists()
+
+
+async def test_prompts_sent_while_a_turn_runs_wait_and_run_in_order(tmp_path: Path) -> None:
+    gate = threading.Event()
+    texts = [str(n) for n in range(50)]
+    with ModelServer([reply("first", gate=gate), *(reply(text) for text in texts)]) as server:
+        async with session(tmp_path, server) as driver:
+            driver.prompt("first")
+            await driver.until(events.TurnStarted)
+            for text in texts:
+                driver.prompt(text)
+            await driver.until(events.PromptQueued, lambda event: event.text == "49")
+            gate.set()
+            ended = [await driver.until(events.TurnEnded) for _ in range(51)]
+        assert [event.text for event in ended] == ["first", *texts]
+        assert [event.prompt_index for event in ended] == list(range(51))
+
+
+async def test_an_interjection_reaches_the_model_between_tool_batches(tmp_path: Path) -> None:
+    script = [reply(calls=[bash("while [ ! -e go ]; do sleep 0.01; done; echo did")]), reply("done")]  # type: ignore[list-item]
+    with ModelServer(script, strict=True) as server:
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            driver.prompt("start")
+            await driver.until(events.ToolStarted)
+            waiting = driver.prompt("also tidy up")
+            await driver.until(events.PromptQueued)
+            driver.send(commands.Interject(waiting))
+            await driver.until(events.PromptUnqueued, lambda event: event.reason == "interjected")
+            (tmp_path / "go").touch()
+            ended = await driver.until(events.TurnEnded)
+        assert ended.outcome == "completed"
+        messages = server.bodies[1]["messages"]
+        assert messages[-2]["role"] == "tool" and "did" in messages[-2]["content"]
+        assert messages[-1] == {"role": "user", "content": "also tidy up"}
+        reasons = [item.synthetic_reason for item in driver.history() if isinstance(item, UserItem)]
+        assert SyntheticReason.INTERJECTION in reasons
+
+
+async def test_the_limit_of_rounds_ends_the_turn_with_a_valid_history(tmp_path: Path) -> None:
+    script = [reply(calls=[bash(f"echo {n}")]) for n in range(5)]  # type: ignore[list-item]
+    with ModelServer(script, strict=True) as server:
+        async with session(tmp_path, server, mode="always-approve", max_turns=2) as driver:
+            ended = await driver.ask("go")
+        assert (ended.outcome, ended.exit_code, ended.rounds) == ("max_turns_reached", 3, 2)
+        assert len(server.requests) == 2
+
+
+async def test_the_same_call_with_the_same_result_is_noted_then_stopped(tmp_path: Path) -> None:
+    """H60."""
+    (tmp_path / "a.txt").write_text("same\n")
+    script = [reply(calls=[call("read_file", target_file="a.txt")]) for _ in range(9)]
+    with ModelServer(script, strict=True) as server:
+        async with session(tmp_path, server, interactive=False) as driver:
+            ended = await driver.ask("go")
+        assert (ended.outcome, ended.exit_code) == ("error", 1)
+        assert ended.error is not None and ended.error.kind == "loop"
+        assert len(server.requests) == 5
+        assert "third time" in server.bodies[3]["messages"][-1]["content"]
+
+
+async def test_an_unknown_tool_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
+    with ModelServer([reply(calls=[call("read_fil", target_file="a")]), reply("ok")], strict=True) as server:
+        async with session(tmp_path, server) as driver:
+            await driver.ask("go")
+        assert "read_file" in server.bodies[1]["messages"][-1]["content"]
+
+
+async def test_an_error_of_the_server_ends_the_turn_and_the_next_prompt_works(tmp_path: Path) -> None:
+    with ModelServer([failure(401, {"error": {"message": "bad key"}}), reply("ok")]) as server:
+        async with session(tmp_path, server) as driver:
+            ended = await driver.ask("one")
+            assert (ended.outcome, ended.exit_code) == ("error", 5)
+            assert (await driver.ask("two")).text == "ok"
+        assert [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "user"][-2:] == [
+            "one",
+            "two",
+        ]
+
+
+async def test_the_users_own_command_runs_unasked_and_its_output_is_in_the_context(tmp_path: Path) -> None:
+    with ModelServer([reply("I see")]) as server:
+        async with session(tmp_path, server) as driver:
+            driver.send(commands.RunShell("echo out; exit 3"))
+            finished = await driver.until(events.ShellFinished)
+            assert finished.exit_code == 3 and "out" in finished.output
+            await driver.ask("what was that?")
+        messages = server.bodies[0]["messages"]
+        assert messages[0]["role"] == "system", "the prefix stays in front"
+        assert "echo out" in messages[-2]["content"] and "exit: 3" in messages[-2]["content"]
+
+
+async def test_changing_the_folder_moves_tools_and_is_told_to_the_model(tmp_path: Path) -> None:
+    """H25: the session stays where it is stored."""
+    (tmp_path / "sub").mkdir()
+    script = [reply("ok"), reply(calls=[bash("pwd")]), reply("ok")]  # type: ignore[list-item]
+    with ModelServer(script, strict=True) as server:
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            await driver.ask("one")
+            driver.send(commands.ChangeDirectory("sub"))
+            assert (await driver.until(events.DirectoryChanged)).cwd == str(tmp_path / "sub")
+            await driver.ask("two")
+            driver.send(commands.ChangeDirectory("nowhere"))
+            assert "nowhere" in (await driver.until(events.Notice)).text
+        assert str(tmp_path / "sub") in server.bodies[2]["messages"][-1]["content"]
+        prompts = [item for item in driver.history() if isinstance(item, UserItem) and item.is_real_prompt]
+        assert len(prompts) == 2
+
+
+async def test_the_model_can_be_changed_between_prompts(tmp_path: Path) -> None:
+    with ModelServer([reply("a"), reply("b")]) as server:
+        async with session(tmp_path, server) as driver:
+            await driver.ask("one")
+            driver.send(commands.SetModel("other-model"))
+            assert (await driver.until(events.ModelChanged)).model == "other-model"
+            await driver.ask("two")
+        assert [body["model"] for body in server.bodies] == ["fake-model", "other-model"]
+
+
+async def test_a_cancel_before_the_turn_has_begun_still_keeps_the_prompt(tmp_path: Path) -> None:
+    with ModelServer([reply("late")]) as server:
+        async with session(tmp_path, server) as driver:
+            driver.prompt("never lost")
+            driver.send(commands.CancelTurn())
+            ended = await driver.until(events.TurnEnded)
+        users = [item.text for item in driver.history() if isinstance(item, UserItem) and item.is_real_prompt]
+        assert users == ["never lost"]
+        assert ended.outcome in ("cancelled", "completed")
+
+
+async def test_a_big_prompt_goes_to_a_file_and_the_model_is_told_where(tmp_path: Path) -> None:
+    text = "begin " + "x" * 60_000 + " end?"
+    with ModelServer([reply("ok")]) as server:
+        async with session(tmp_path, server) as driver:
+            await driver.ask(text)
+            sent = server.bodies[0]["messages"][-1]["content"]
+            path = sent.rsplit(" is in ", 1)[1].split(";")[0]
+            assert Path(path).read_text() == text
+        assert sent.startswith("begin ") and " end?" in sent and len(sent) < 27_000

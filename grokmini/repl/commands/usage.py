@@ -1,0 +1,40 @@
+"""/usage: tokens and cost so far, by model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grokmini.protocol.model import Usage
+from grokmini.repl.commands.result import CommandContext, Say, say
+
+
+async def run(argument: str, context: CommandContext) -> Say:
+    """One line for each model, of the session and of the last prompt, and how full the window is."""
+    figures = await context.opened.usage()
+    if not figures.session:
+        return say("no request has been made in this session yet")
+    rows = ["session:", *_rows(figures.session), "last prompt:", *_rows(figures.prompt)]
+    state = context.state
+    if state.context_window:
+        percent = round(100 * state.context_tokens / state.context_window)
+        rows.append(f"context: about {percent} % of {state.context_window:,} tokens")
+    return say(*rows)
+
+
+def _rows(by_model: Mapping[str, Usage]) -> list[str]:
+    return [f"  {model}: {describe(usage)}" for model, usage in by_model.items()]
+
+
+def describe(usage: Usage) -> str:
+    """Usage in one line. A cost is named only if the provider reported it."""
+    parts = [f"{usage.calls} request{'' if usage.calls == 1 else 's'}", f"{usage.total_input:,} in"]
+    if usage.cached_input:
+        parts[-1] += f" ({usage.cached_input:,} cached)"
+    parts.append(f"{usage.output:,} out")
+    if usage.reasoning:
+        parts[-1] += f" ({usage.reasoning:,} reasoning)"
+    if usage.cost_usd is not None:
+        parts.append(f"${usage.cost_usd:.4f}")
+    if usage.incomplete:
+        parts.append("incomplete: a request was cut off")
+    return ", ".join(parts)

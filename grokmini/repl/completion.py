@@ -1,0 +1,76 @@
+"""Completing `/commands` and `@paths` at the end of a draft."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_SHOWN = 40
+MAX_ENTRIES = 5_000
+"""Entries of one folder that are looked at."""
+
+
+class Completion(NamedTuple):
+    """Text to add at the end of the draft, and the candidates to show when it is not decided."""
+
+    addition: str
+    candidates: tuple[str, ...] = ()
+
+
+NOTHING = Completion("")
+
+
+def complete(draft: str, commands: Sequence[str], cwd: str) -> Completion:
+    """What Tab does: the only candidate whole, of several what they have in common, or a list of them.
+
+    Paths are read from disk, relative to `cwd`; `/cd` and `!` take paths without the `@`.
+    """
+    if draft.startswith("/") and not any(character.isspace() for character in draft):
+        return _choose(draft[1:], [name for name in commands if name.startswith(draft[1:].casefold())], " ")
+    word = draft.split()[-1] if draft and not draft[-1].isspace() else ""
+    if word.startswith("@"):
+        return complete_path(word[1:], cwd)
+    if draft.startswith(("!", "/cd ")):
+        return complete_path(word.removeprefix("!"), cwd)
+    return NOTHING
+
+
+def complete_path(typed: str, cwd: str) -> Completion:
+    """Complete a path. Hidden entries only once a dot is typed; folders end in a slash."""
+    folder, _, start = typed.rpartition("/")
+    try:
+        base = Path(cwd, Path(folder or ("/" if typed.startswith("/") else ".")).expanduser())
+        with os.scandir(base) as entries:
+            found = [
+                entry.name + ("/" if entry.is_dir() else "")
+                for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)
+                if entry.name.startswith(start) and (start.startswith(".") or not entry.name.startswith("."))
+            ]
+    except (OSError, ValueError, RuntimeError):  # no such folder or user: nothing to complete
+        return NOTHING
+    return _choose(start, sorted(name for name in found if name.isprintable()), "")
+
+
+def _choose(start: str, candidates: list[str], end: str) -> Completion:
+    if not candidates:
+        return NOTHING
+    if len(candidates) == 1:
+        only = candidates[0]
+        return Completion(only[len(start) :] + ("" if only.endswith("/") else end))
+    common = _common_beginning(candidates)
+    if len(common) > len(start):
+        return Completion(common[len(start) :])
+    shown = candidates[:MAX_SHOWN]
+    if len(candidates) > MAX_SHOWN:
+        shown.append(f"and {len(candidates) - MAX_SHOWN} more")
+    return Completion("", tuple(shown))
+
+
+def _common_beginning(names: list[str]) -> str:
+    first, last = min(names), max(names)
+    place = 0
+    while place < len(first) and first[place] == last[place]:
+        place += 1
+    return first[:place]

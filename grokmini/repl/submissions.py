@@ -1,0 +1,128 @@
+"""What becomes of a text that was submitted, the same in every mode of the REPL: kept, classified, done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Protocol
+
+from grokmini.protocol.commands import Prompt, RunShell
+from grokmini.protocol.errors import GrokminiError
+from grokmini.protocol.ids import short_id
+from grokmini.render.lines import Line, line_of
+from grokmini.repl.commands import table
+from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Result, Say
+from grokmini.repl.dispatch import Message, Shell, Slash, classify
+from grokmini.repl.history import History
+from grokmini.repl.ports import OpenedSession, SessionFactory
+from grokmini.repl.session_state import SessionState
+
+
+class Host(Protocol):
+    """The front end around it."""
+
+    @property
+    def opened(self) -> OpenedSession:
+        """The session that is talked to now."""
+
+    def print_lines(self, lines: Sequence[Line]) -> None:
+        """Print finished lines."""
+
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Run work beside; a failure of it ends the program, seen."""
+
+    def leave(self) -> None:
+        """Leave the program."""
+
+    async def go_on_in(self, opened: OpenedSession) -> None:
+        """Talk to this session from now on; the former one is shut down."""
+
+
+class Submissions:
+    """Handles submitted texts. `clock` is the monotonic clock that the state is told by."""
+
+    def __init__(
+        self,
+        host: Host,
+        factory: SessionFactory,
+        state: SessionState,
+        history: History,
+        clock: Callable[[], float],
+    ) -> None:
+        self._host = host
+        self._factory = factory
+        self._state = state
+        self._history = history
+        self._clock = clock
+        self._running = 0
+        self._on_screen: set[str] = set()
+        self._history_failed = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a slash command is at work."""
+        return self._running > 0
+
+    def submit(self, text: str) -> None:
+        """Do what a typed text asks for."""
+        self._keep(text)
+        submission = classify(text)
+        match submission:
+            case Slash():
+                self._command(submission)
+            case Shell():
+                self._state.shell_sent(submission.command, self._clock())
+                self._host.opened.handle.send(RunShell(submission.command))
+            case Message():
+                self.prompt(submission.text.strip("\n").rstrip(), typed=True)
+
+    def prompt(self, text: str, *, typed: bool = False) -> None:
+        """Send a prompt. `typed` says that it is on the screen already, if its turn starts at once."""
+        prompt_id = short_id()
+        if typed and not self._state.turn_running:
+            self._on_screen.add(prompt_id)
+        self._state.sent(prompt_id, self._clock())
+        self._host.opened.handle.send(Prompt(prompt_id, text))
+
+    def is_on_screen(self, prompt_id: str) -> bool:
+        """Whether the prompt of a turn that starts now was just typed; asked once for each turn."""
+        found = prompt_id in self._on_screen
+        self._on_screen.clear()
+        return found
+
+    def _keep(self, text: str) -> None:
+        try:
+            self._history.add(text.strip("\n"), self._host.opened.handle.session_id)
+        except OSError as error:
+            if not self._history_failed:
+                self._say(f"! what you type is not kept for other sessions: {error.strerror}")
+            self._history_failed = True
+
+    def _say(self, text: str) -> None:
+        self._host.print_lines([line_of(text)])
+
+    def _command(self, slash: Slash) -> None:
+        row = table.find(slash.name)
+        if row is None:
+            self._say(table.unknown(slash.name))
+            return
+        self._running += 1
+        self._host.start(self._run(row, slash.argument))
+
+    async def _run(self, row: table.CommandRow, argument: str) -> None:
+        context = CommandContext(self._host.opened, self._factory, self._state)
+        try:
+            await self._apply(await table.load(row)(argument, context))
+        except GrokminiError as error:
+            self._say(f"! {error.message}: {error.hint}" if error.hint else f"! {error.message}")
+        finally:
+            self._running -= 1
+
+    async def _apply(self, result: Result) -> None:
+        if isinstance(result, Say):
+            self._host.print_lines(result.lines)
+        elif isinstance(result, Leave):
+            self._host.leave()
+        elif isinstance(result, NewSession):
+            await self._host.go_on_in(await self._factory.new())
+        else:
+            self._host.opened.handle.send(result)

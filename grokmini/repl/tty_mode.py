@@ -1,0 +1,89 @@
+"""The terminal's input mode while we read keys, and the way back to how it was found.
+
+Keys come one by one, unechoed, Ctrl-C and Ctrl-Z as bytes. Output processing stays on. Nothing typed ahead is
+flushed. Whatever way the program ends that Python can see, `leave` has run: it is called by whoever entered,
+and registered with `atexit`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import termios
+
+_IFLAG, _LFLAG, _CC = 0, 3, 6
+_INPUT_OFF = (
+    termios.ICRNL
+    | termios.INLCR
+    | termios.IGNCR
+    | termios.ISTRIP
+    | termios.IXON
+    | termios.BRKINT
+    | termios.PARMRK
+)
+_LOCAL_OFF = termios.ECHO | termios.ECHONL | termios.ICANON | termios.ISIG | termios.IEXTEN
+_READ_SIZE = 65_536
+
+
+class TtyMode:
+    """Raw input on a terminal."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._found: list[int | list[bytes | int]] | None = None
+
+    @property
+    def entered(self) -> bool:
+        """Whether the mode is set and would be put back."""
+        return self._found is not None
+
+    def enter(self) -> bytes:
+        """Set the mode; the bytes that were typed before. Raises `OSError` when it is no terminal (any more).
+
+        Entered already, the mode is set once more (someone else may have changed it meanwhile).
+        """
+        try:
+            if self._found is None:
+                found = termios.tcgetattr(self._descriptor)
+                atexit.register(self.leave)
+                self._found = found
+            quiet = self._attributes(termios.ECHO | termios.ECHONL, 0)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._attributes(_LOCAL_OFF, _INPUT_OFF))
+        except termios.error as error:
+            raise OSError(*error.args) from error
+        return self._typed_ahead()
+
+    def leave(self) -> None:
+        """Put back what was found. Harmless when not entered; a terminal that is gone needs nothing."""
+        found, self._found = self._found, None
+        if found is None:
+            return
+        atexit.unregister(self.leave)
+        try:
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, found)
+        except termios.error:  # the terminal is gone
+            pass
+
+    def _attributes(self, local_off: int, input_off: int) -> list[int | list[bytes | int]]:
+        assert self._found is not None
+        attributes = list(self._found)
+        local, input_flags, control = attributes[_LFLAG], attributes[_IFLAG], attributes[_CC]
+        assert isinstance(local, int) and isinstance(input_flags, int) and isinstance(control, list)
+        attributes[_LFLAG] = local & ~local_off
+        attributes[_IFLAG] = input_flags & ~input_off
+        if local_off & termios.ICANON:
+            control = list(control)
+            control[termios.VMIN], control[termios.VTIME] = 1, 0
+            attributes[_CC] = control
+        return attributes
+
+    def _typed_ahead(self) -> bytes:
+        typed = b""
+        while select.select([self._descriptor], [], [], 0)[0]:
+            piece = os.read(self._descriptor, _READ_SIZE)
+            typed += piece
+            if len(piece) < _READ_SIZE:
+                break
+        return typed

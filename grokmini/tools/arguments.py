@@ -22,8 +22,8 @@ import msgspec
 
 from grokmini.protocol.codec import clean_surrogates, decode_json, join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
-from grokmini.protocol.schema import schema_of
 from grokmini.tools.lenient_json import UnreadableError, read_lenient
+from grokmini.tools.tool_schema import argument_schema
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -189,7 +189,7 @@ def _short(value: Any) -> str:
 
 
 def _invalid(problem: str, args_type: type[msgspec.Struct]) -> ToolError:
-    schema = msgspec.json.encode(schema_of(args_type)).decode()
+    schema = msgspec.json.encode(argument_schema(args_type)).decode()
     return ToolError(
         ToolErrorKind.INVALID_ARGUMENTS,
         f"{problem} Nothing was done. Call again with one JSON object that fits this schema: {schema[:MAX_SCHEMA]}",

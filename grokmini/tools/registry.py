@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind, UsageError
-from grokmini.protocol.schema import schema_of
 from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace, ToolSpec
 from grokmini.text.nearest import nearest
 from grokmini.tools.contract import Tool
 from grokmini.tools.requirements import Facts, requirement_of
 from grokmini.tools.taxonomy import presentation_name
+from grokmini.tools.tool_schema import argument_schema
 
 
 class WireNames:
@@ -102,9 +102,7 @@ class ToolRegistry:
 
 
 def _spec(tool: Tool[Any], concise: bool) -> ToolSpec:
-    schema = schema_of(tool.args_type)
-    if concise:
-        schema = _without_descriptions(schema)
+    schema = argument_schema(tool.args_type, concise=concise)
     encoded = json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode()
     return ToolSpec(tool.wire_name, description_of(tool, concise), msgspec.Raw(encoded))
 
@@ -114,17 +112,3 @@ def description_of(tool: Tool[Any], concise: bool = False) -> str:
     folder = Path(__file__).parent / "builtin"
     name = f"{tool.id}.concise.md" if concise else f"{tool.id}.md"
     return (folder / name).read_text(encoding="utf-8").strip()
-
-
-def _without_descriptions(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_descriptions(entry) for entry in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: {name: _without_descriptions(entry) for name, entry in value.items()}
-        if key == "properties"
-        else _without_descriptions(value)
-        for key, value in schema.items()
-        if key != "description"
-    }

@@ -15,6 +15,9 @@ _BUILTIN: Final = {
     "read_file": "grokmini.tools.builtin.read_file:ReadFile",
     "search_replace": "grokmini.tools.builtin.search_replace:SearchReplace",
     "write": "grokmini.tools.builtin.write:Write",
+    "list_dir": "grokmini.tools.builtin.list_dir:ListDir",
+    "grep": "grokmini.tools.builtin.grep:Grep",
+    "glob": "grokmini.tools.builtin.glob:GlobTool",
     "todo_write": "grokmini.tools.builtin.todo_write:TodoWrite",
 }
 _WIRE_NAMES: Final = {"run_terminal_command": "run_terminal_cmd"}

@@ -1,0 +1,200 @@
+"""Searching file contents: the question, ripgrep's command line for it, and our own search where it is absent.
+
+Both give the same text: a path on a line of its own, then `12:matching line` and `13-line around it`, `--`
+between places apart, an empty line between files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from grokmini.workspace.files import read_bytes
+from grokmini.workspace.globs import Glob
+from grokmini.workspace.text_file import decode_text
+from grokmini.workspace.walk import Entry, walk_files
+
+if TYPE_CHECKING:
+    import regex
+
+OutputMode = Literal["content", "files_with_matches", "count"]
+
+MAX_SEARCHED_FILE: Final = 5_000_000
+MAX_COLUMNS: Final = 1_000
+FILE_SECONDS: Final = 5.0
+"""Seconds one file may take in our own search."""
+
+FILE_TYPES: Final = {
+    "c": "*.{c,h}",
+    "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}",
+    "css": "*.{css,scss}",
+    "go": "*.go",
+    "html": "*.{html,htm}",
+    "java": "*.java",
+    "js": "*.{js,jsx,mjs,cjs,vue}",
+    "json": "*.json",
+    "kotlin": "*.{kt,kts}",
+    "md": "*.{md,markdown,mdx}",
+    "php": "*.php",
+    "py": "*.{py,pyi}",
+    "ruby": "*.{rb,gemspec}",
+    "rust": "*.rs",
+    "sh": "*.{sh,bash,zsh}",
+    "sql": "*.sql",
+    "swift": "*.swift",
+    "toml": "*.toml",
+    "ts": "*.{ts,tsx,mts,cts}",
+    "xml": "*.xml",
+    "yaml": "*.{yaml,yml}",
+}
+
+
+class SearchQuery(NamedTuple):
+    """What is looked for. `top` is a file or folder; `before` and `after` count lines around a match."""
+
+    pattern: str
+    top: Path
+    glob: str = ""
+    file_type: str = ""
+    before: int = 0
+    after: int = 0
+    ignore_case: bool = False
+    multiline: bool = False
+    mode: OutputMode = "content"
+
+
+def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]:
+    """The command that answers the query when run in `cwd`."""
+    argv = [program, "--no-config", "--no-messages", "--color=never", "--sort=path", "--max-filesize=5M"]
+    if query.mode == "content":
+        argv += ["--heading", "--with-filename", "--line-number"]
+        argv += [f"--max-columns={MAX_COLUMNS}", "--max-columns-preview"]
+        argv += [f"--before-context={query.before}", f"--after-context={query.after}"]
+    else:
+        argv += (
+            ["--files-with-matches"] if query.mode == "files_with_matches" else ["--count", "--with-filename"]
+        )
+    if query.ignore_case:
+        argv.append("--ignore-case")
+    if query.multiline:
+        argv += ["--multiline", "--multiline-dotall"]
+    if query.glob:
+        argv.append(f"--glob={query.glob}")
+    if query.file_type:
+        argv.append(f"--type={query.file_type}")
+    argv.append(f"--regexp={query.pattern}")
+    if query.top != cwd:
+        argv += ["--", str(query.top.relative_to(cwd) if query.top.is_relative_to(cwd) else query.top)]
+    return tuple(argv)
+
+
+def search_files(query: SearchQuery, shown: Callable[[Path], str], check: Callable[[], None]) -> Iterator[str]:
+    """Our own search: pieces of text, one for each file with matches.
+
+    `check` is called for each file and raises to stop. Raises `ValueError` for a bad pattern, glob or type.
+    """
+    pattern = _compile(query)
+    only = Glob(query.glob) if query.glob else None
+    kind = Glob(_glob_of(query.file_type)) if query.file_type else None
+    first = True
+    for entry in _candidates(query.top, check):
+        check()
+        if (only and not only.matches(entry.relative)) or (kind and not kind.matches(entry.relative)):
+            continue
+        found = _search_file(pattern, Path(entry.path), shown, query)
+        if found:
+            yield found if first or query.mode != "content" else f"\n{found}"
+            first = False
+
+
+def _compile(query: SearchQuery) -> regex.Pattern[str]:
+    import regex
+
+    flags = regex.MULTILINE
+    if query.ignore_case:
+        flags |= regex.IGNORECASE
+    if query.multiline:
+        flags |= regex.DOTALL
+    try:
+        return regex.compile(query.pattern, flags)
+    except regex.error as error:
+        raise ValueError(f"the pattern is no regular expression: {error}") from error
+
+
+def _glob_of(file_type: str) -> str:
+    glob = FILE_TYPES.get(file_type)
+    if glob is None:
+        raise ValueError(f"there is no file type {file_type!r}; use `glob`, or one of {', '.join(FILE_TYPES)}")
+    return glob
+
+
+def _candidates(top: Path, check: Callable[[], None]) -> Iterator[Entry]:
+    if top.is_dir():
+        return walk_files(top, check)
+    return iter((Entry(str(top), top.name, False),))
+
+
+def _search_file(
+    pattern: regex.Pattern[str], path: Path, shown: Callable[[Path], str], query: SearchQuery
+) -> str:
+    try:
+        file = decode_text(read_bytes(path, MAX_SEARCHED_FILE))
+    except OSError:
+        return ""
+    if file is None:
+        return ""
+    text = file.text.replace("\r\n", "\n")
+    matched = _matching_lines(pattern, text, query.multiline)
+    if not matched:
+        return ""
+    if query.mode == "files_with_matches":
+        return f"{shown(path)}\n"
+    if query.mode == "count":
+        return f"{shown(path)}:{len(matched)}\n"
+    return f"{shown(path)}\n" + _with_context(text.split("\n"), matched, query)
+
+
+def _matching_lines(pattern: regex.Pattern[str], text: str, multiline: bool) -> set[int]:
+    """Numbers, from 0, of the lines a match touches. Slow patterns give what was found in time."""
+    matched: set[int] = set()
+    until = time.monotonic() + FILE_SECONDS
+    try:
+        if multiline:
+            for match in pattern.finditer(text, timeout=FILE_SECONDS, concurrent=True):
+                start, end = match.span()
+                first = text.count("\n", 0, start)
+                matched.update(range(first, first + text.count("\n", start, max(start, end - 1)) + 1))
+        else:
+            lines = text.split("\n")
+            if not lines[-1]:
+                lines.pop()
+            for number, line in enumerate(lines):
+                if pattern.search(line, timeout=max(0.001, until - time.monotonic()), concurrent=True):
+                    matched.add(number)
+    except TimeoutError:
+        return matched
+    return matched
+
+
+def _with_context(lines: list[str], matched: set[int], query: SearchQuery) -> str:
+    wanted = sorted(
+        {
+            near
+            for number in matched
+            for near in range(number - query.before, number + query.after + 1)
+            if 0 <= near < len(lines)
+        }
+    )
+    parts: list[str] = []
+    previous = -1
+    for number in wanted:
+        if previous >= 0 and number > previous + 1 and (query.before or query.after):
+            parts.append("--\n")
+        line = lines[number]
+        if len(line) > MAX_COLUMNS:
+            line = f"{line[:MAX_COLUMNS]} [... omitted end of long line]"
+        parts.append(f"{number + 1}{':' if number in matched else '-'}{line}\n")
+        previous = number
+    return "".join(parts)

@@ -19,7 +19,7 @@ from grokmini.chat.actor import ChatHandle, start_chat
 from grokmini.chat.repair import RepairReport
 from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.options import Options
-from grokmini.config.grants import FileGrants, SessionGrants
+from grokmini.config.grants import GRANTS_FILE, GrantFile
 from grokmini.config.load import load_settings
 from grokmini.config.paths import Places, find_places
 from grokmini.config.settings import Settings
@@ -239,7 +239,7 @@ def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPo
     places = root.places
     return PermissionPolicy(
         rules,
-        FileGrants(places.state / "grants.json") if places else SessionGrants(),
+        GrantFile(places.state / GRANTS_FILE if places else None),
         lambda: workspace.root,
         shell_folder=lambda: shell.cwd,
         protected=protect((places.config, places.state, places.data), (places.config,)) if places else NOTHING,

@@ -9,19 +9,16 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
 from grokmini.net.bare_httpx import httpx
+from grokmini.net.direct import DirectTransport
 from grokmini.net.failures import cut_off, host_of, no_connection, silence
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 
-if TYPE_CHECKING:
-    import ssl
-
-KEEPALIVE_SECONDS = 90.0
 DRAIN_SECONDS = 0.05
 MAX_BODY_BYTES = 16_000_000
 
@@ -135,7 +132,7 @@ class HttpClient:
         host = host_of(url)
         started = asyncio.get_running_loop().time()
         try:
-            client = self._client(urlsplit(url).scheme)
+            client = self._client(url)
             timeout = httpx.Timeout(None, connect=deadlines.connect)
             request = client.build_request(method, url, headers=headers, content=body, timeout=timeout)
             async with asyncio.timeout_at(started + deadlines.connect + deadlines.first_byte):
@@ -146,6 +143,12 @@ class HttpClient:
             raise no_connection(host, f"no answer within {deadlines.connect:g} s") from error
         except httpx.ConnectError as error:
             raise no_connection(host, str(error)) from error
+        except httpx.LocalProtocolError as error:
+            raise SampleError(
+                SampleErrorKind.BAD_REQUEST,
+                str(error),
+                "Look at extra_headers and env_http_headers of the model.",
+            ) from error
         except httpx.ProxyError as error:
             raise no_connection(host, f"the proxy refused: {error}") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, ValueError) as error:
@@ -158,24 +161,24 @@ class HttpClient:
             raise cut_off(host) from error
         return HttpReply(response, host, deadlines, started)
 
-    def _client(self, scheme: str) -> httpx.AsyncClient:
-        if scheme not in self._clients:
-            self._clients[scheme] = httpx.AsyncClient(
-                verify=_tls_context(scheme),
-                trust_env=self._use_proxies,
-                limits=httpx.Limits(keepalive_expiry=KEEPALIVE_SECONDS),
+    def _client(self, url: str) -> httpx.AsyncClient:
+        """The client for this address: through the environment's proxy if one applies, else direct."""
+        way = urlsplit(url).scheme if self._use_proxies and _proxy_applies(url) else "direct"
+        if way not in self._clients:
+            self._clients[way] = httpx.AsyncClient(
+                transport=DirectTransport() if way == "direct" else None,
                 headers={"accept-encoding": "gzip, deflate"},
             )
-        return self._clients[scheme]
+        return self._clients[way]
 
 
-def _tls_context(scheme: str) -> ssl.SSLContext:
-    """The roots for https. Loading them takes a while, so plain http gets a context that trusts nobody."""
-    if scheme == "https":
-        return httpx.create_ssl_context()
-    import ssl
-
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _proxy_applies(url: str) -> bool:
+    """Whether HTTP_PROXY, HTTPS_PROXY or ALL_PROXY covers the address and NO_PROXY does not."""
+    proxies = getproxies()
+    parts = urlsplit(url)
+    if not (proxies.get(parts.scheme) or proxies.get("all")):
+        return False
+    return not proxy_bypass(parts.hostname or "")
 
 
 def _decompressor(encoding: str) -> Callable[[bytes], bytes] | None:

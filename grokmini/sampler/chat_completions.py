@@ -17,6 +17,7 @@ from grokmini.protocol.items import AssistantItem
 from grokmini.protocol.model import ModelRequest
 from grokmini.protocol.samples import SampleEvent
 from grokmini.sampler.addressing import deadlines_of, extra_headers, with_query
+from grokmini.sampler.asked import Asked
 from grokmini.sampler.assemble import ReplyAssembler
 from grokmini.sampler.chat_request import XAI, encode_body
 from grokmini.sampler.chat_wire import (
@@ -28,7 +29,6 @@ from grokmini.sampler.chat_wire import (
     text_of,
     usage_of,
 )
-from grokmini.sampler.classify import Asked, classify, decode_error, facts_of
 from grokmini.sampler.credentials import Credential
 from grokmini.sampler.reasoning_return import ReasoningCollector
 from grokmini.text.sse import SseEvent, SseOverflowError, SseParser
@@ -76,6 +76,8 @@ class ChatCompletions:
 
     async def _refused(self, reply: HttpReply, asked: Asked) -> SampleError:
         """The error behind a status; a body that breaks off still leaves the status."""
+        from grokmini.sampler.classify import classify, decode_error
+
         try:
             body = await reply.read()
         except SampleError:
@@ -159,7 +161,7 @@ class _StreamReader:
             return
         marked = name == "error" or chunk.type == "error" or chunk.object == "error"
         if chunk.error or (marked and not chunk.choices):
-            raise classify(200, facts_of(decode_json(data, object)), self._asked)
+            raise self._broken_off(data)
         if chunk.choices:
             for choice in chunk.choices:
                 if not choice.index:
@@ -210,13 +212,18 @@ class _StreamReader:
         except msgspec.DecodeError as error:
             kind = headers.get("content-type", "something").split(";")[0]
             raise self._no_stream(f"answered with {kind} instead of a completion") from error
-        if chunk.error or not chunk.choices:
-            facts = decode_error(body)
-            if chunk.error or facts.message:
-                raise classify(200, facts, self._asked)
+        if chunk.error:
+            raise self._broken_off(body)
+        if not chunk.choices:
             raise self._no_stream("answered with JSON that is no completion")
         self._take([SseEvent("", body.decode("utf-8", "replace"))])
         self._reply.ended = True
+
+    def _broken_off(self, data: str | bytes) -> SampleError:
+        """The error that a server put where its answer should be."""
+        from grokmini.sampler.classify import classify, facts_of
+
+        return classify(200, facts_of(decode_json(data, object)), self._asked)
 
     def _no_stream(self, what: str) -> SampleError:
         spec = self._asked.spec

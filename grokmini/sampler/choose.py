@@ -7,10 +7,13 @@ asks with `sampler.local.only_model`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+import msgspec
+
 from grokmini.protocol.model import ModelSpec
-from grokmini.sampler.catalogue import DEMO, ModelCatalogue
+from grokmini.sampler.catalogue import ModelCatalogue
 from grokmini.sampler.credentials import Credential
 
 HOW_TO_CONNECT = (
@@ -22,13 +25,17 @@ HOW_TO_CONNECT = (
 
 
 class LocalServer(NamedTuple):
-    """A model server that answered on loopback. `provider` is its row in the catalogue."""
+    """A model server that answered on loopback. `provider` is its row in the catalogue.
+
+    `windows` are the context sizes in tokens of the models of which the server told them.
+    """
 
     provider: str
     title: str
     base_url: str
     models: tuple[str, ...]
     loaded: tuple[str, ...] = ()
+    windows: Mapping[str, int] = MappingProxyType({})
 
 
 class Chosen(NamedTuple):
@@ -108,6 +115,10 @@ def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
     return NoModel("no model is connected")
 
 
-def is_demo(spec: ModelSpec) -> bool:
-    """Whether answers come from the script of the demonstration."""
-    return spec.name == DEMO
+def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:
+    """A model of a server on this machine, with the window that the server told."""
+    chosen = _named(catalogue, f"{server.provider}/{model}", f"{server.title} on {server.base_url}")
+    window = server.windows.get(model)
+    if window is None:
+        return chosen
+    return chosen._replace(spec=msgspec.structs.replace(chosen.spec, context_window=window))

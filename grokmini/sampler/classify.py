@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from grokmini.protocol.errors import SampleError, SampleErrorKind
-from grokmini.protocol.model import ModelSpec
+from grokmini.sampler.asked import Asked
 from grokmini.sampler.overflow import find_overflow
 from grokmini.sampler.waiting import MAX_OBEYED_SECONDS, asked_wait
 
-MAX_MESSAGE = 600
 RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530})
 
 _BAD_KEY = re.compile(
@@ -46,7 +45,6 @@ _BUSY_CODES = frozenset({"overloaded_error", "overloaded", "server_error", "api_
 _RESAMPLED_CODES = frozenset({"tool_use_failed"})
 _CODE_KEYS = ("code", "type", "status", "status_code", "reason")
 _MAX_DEPTH = 5
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 class ErrorFacts(NamedTuple):
@@ -100,22 +98,6 @@ def decode_error(body: bytes) -> ErrorFacts:
         if text.startswith("<"):
             text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script).*?</\1>", " ", text)).split())
         return ErrorFacts(text, frozenset())
-
-
-class Asked(NamedTuple):
-    """Who was asked with what: for messages and hints, and to keep the key out of both."""
-
-    spec: ModelSpec
-    host: str
-    key_source: str
-    key: str
-
-    def clean(self, text: str) -> str:
-        """A server's text made fit to show: one line, bounded, without the key."""
-        if len(self.key) >= 4:
-            text = text.replace(self.key, "[key]")
-        text = _CONTROL.sub(" ", text).strip()
-        return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE] + "…"
 
 
 def classify(

@@ -12,7 +12,8 @@ from grokmini.net.http import Deadlines, HttpClient
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.addressing import extra_headers, with_query
-from grokmini.sampler.classify import Asked, classify, decode_error
+from grokmini.sampler.asked import Asked
+from grokmini.sampler.classify import classify, decode_error
 from grokmini.sampler.credentials import Credential
 
 _LOOK = Deadlines(connect=5.0, first_byte=15.0, between_chunks=15.0)

@@ -98,7 +98,9 @@ async def _look(http: HttpClient, name: str, row: Provider) -> LocalServer | Non
     loaded = [model.id for model in listed if model.loaded]
     if name == "ollama":
         loaded = [model.id for model in parse_models(await _get_json(http, f"{root}/api/ps"))]
-    return LocalServer(name, row.title, row.base_url, tuple(model.id for model in listed), tuple(loaded))
+    windows = {model.id: model.window for model in listed if model.window}
+    names = tuple(model.id for model in listed)
+    return LocalServer(name, row.title, row.base_url, names, tuple(loaded), windows)
 
 
 async def _get_json(http: HttpClient, url: str) -> Any:

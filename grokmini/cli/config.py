@@ -21,6 +21,9 @@ SPEC = CommandSpec(
     examples=("grokmini config", "grokmini config --json"),
 )
 
+DERIVED = frozenset({"permission.never_ask"})
+"""What follows from another setting and cannot be set."""
+
 
 def run(parsed: Parsed) -> int:
     """Print the settings; warnings about the files go to stderr. Raises `ConfigError`."""
@@ -52,7 +55,8 @@ def settings_with_origins(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
     for section, values in msgspec.to_builtins(loaded.settings).items():
         for name, value in values.items():
             key = f"{section}.{name}"
-            yield key, value, loaded.origins.get(key, "default")
+            if key not in DERIVED:
+                yield key, value, loaded.origins.get(key, "default")
     for name, entry in loaded.models.items():
         shown = f"{entry.model or name} {entry.base_url}".strip()
         origins = {origin for key, origin in loaded.origins.items() if key.startswith(f"model.{name}.")}

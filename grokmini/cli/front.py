@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from grokmini.cli.options import Options
@@ -14,6 +15,7 @@ def run_front(options: Options) -> int:
         from grokmini.cli.pick_session import pick_session
 
         options = options._replace(resume=pick_session())
+    _start_log(options)
     if is_headless(options, stdin_is_terminal=_is_terminal()):
         from grokmini.cli.headless_run import run_headless
 
@@ -23,11 +25,19 @@ def run_front(options: Options) -> int:
     return run_repl(without_headless_options(options))
 
 
+def _start_log(options: Options) -> None:
+    from grokmini.cli.logs import start_logging
+    from grokmini.config.paths import find_places
+
+    places = find_places(os.environ)
+    path = start_logging(places.state if places else None, debug=options.debug)
+    if options.debug:
+        say(f"log: {path}" if path else "! no log: there is no home folder to keep it in")
+
+
 def is_headless(options: Options, *, stdin_is_terminal: bool) -> bool:
-    """`-p`, `-`, or something other than a person at stdin; `--plain` alone reads a pipe as typed lines."""
-    if options.print_mode or options.read_stdin:
-        return True
-    return not stdin_is_terminal and not options.plain
+    """`-p`, `-`, or something other than a person at stdin."""
+    return options.print_mode or options.read_stdin or not stdin_is_terminal
 
 
 def without_headless_options(options: Options) -> Options:

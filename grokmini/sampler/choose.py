@@ -17,9 +17,9 @@ from grokmini.sampler.catalogue import ModelCatalogue
 from grokmini.sampler.credentials import Credential
 
 HOW_TO_CONNECT = (
-    "Hosted: export XAI_API_KEY=… (or OPENAI_API_KEY, ANTHROPIC_API_KEY, OPENROUTER_API_KEY).\n"
-    "Any OpenAI-compatible server: export GROKMINI_BASE_URL=http://host:port/v1 GROKMINI_MODEL=name.\n"
-    "Nothing at hand: `grokmini demo` shows how it works, offline."
+    "export XAI_API_KEY=…            xAI (also OPENAI_API_KEY, OPENROUTER_API_KEY)\n"
+    "ollama serve                    a local server is found by itself\n"
+    "grokmini demo                   see it work without any"
 )
 """Three lines for people."""
 
@@ -112,7 +112,7 @@ def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
         return NoModel(
             f"{servers[0].title} is running but has no model", "Load one there, or use another server."
         )
-    return NoModel("no model is connected")
+    return NoModel("no model is set up.")
 
 
 def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:

@@ -58,7 +58,8 @@ QUOTA = {
 
 
 def failing(status: int) -> Reply:
-    return failure(status, QUOTA if status == 429 else None)
+    """The answer; what may be asked again is to be asked at once."""
+    return failure(status, QUOTA if status == 429 else None, {"retry-after": "0"})
 
 
 @pytest.mark.parametrize(("status", "kind", "code"), FAILURES)
@@ -66,12 +67,7 @@ def test_an_api_error_is_on_stderr_and_in_the_exit_code_and_not_in_the_answer(
     place: Place, status: int, kind: str, code: int
 ) -> None:
     """H11"""
-    config = place.home / ".config" / "grokmini"
     with ModelServer([failing(status)], repeat=True) as server:
-        config.mkdir(parents=True)
-        (config / "config.toml").write_text(
-            f'[model.quick]\nmodel = "fake-model"\nbase_url = "{server.url}"\napi_key = "sk-test-0123"\n'
-        )
         done = place.run("-p", "hi", server=server)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.startswith("grokmini: ")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from grokmini.tools.danger import Danger, danger
 from grokmini.tools.git_trust import runs_programs
-from grokmini.tools.invocations import Invocations
+from grokmini.tools.invocations import INTERPRETERS, Invocations
 from grokmini.tools.protected import Protected
 from grokmini.tools.read_only import objection
 from grokmini.tools.shell_parse import Command, Script, Word, parse
+
+Allowed: TypeAlias = Callable[[Command], bool]
 
 DEV_NULL = Word("/dev/null")
 
@@ -26,6 +28,20 @@ class Part(NamedTuple):
     def writes_files(self) -> bool:
         """Whether its output goes to a file."""
         return any(target != DEV_NULL for target in self.command.writes)
+
+    @property
+    def reads_a_program(self) -> bool:
+        """Whether it is an interpreter that is fed from somewhere: no rule for its words covers what it runs."""
+        command = self.command
+        fed = command.piped or bool(command.reads) or bool(command.inputs)
+        name = command.words[0].text.rsplit("/", 1)[-1] if command.words else ""
+        return fed and name in INTERPRETERS
+
+    def needs(self, allowed: Allowed) -> bool:
+        """Whether it neither only reads nor is allowed."""
+        if not self.objection:
+            return False
+        return self.writes_files or self.reads_a_program or not allowed(self.command)
 
 
 class Review(NamedTuple):
@@ -97,13 +113,8 @@ def _objection(command: Command, folders: list[Path], protected: Protected, trus
     return ""
 
 
-Allowed = Callable[[Command], bool]
-
-
 def passes(reviewed: Review, allowed: Allowed) -> bool:
     """Whether every part only reads or is allowed, and there is nothing else in the command."""
     if reviewed.script.doubts or not reviewed.parts:
         return False
-    return all(
-        not part.objection or (allowed(part.command) and not part.writes_files) for part in reviewed.parts
-    )
+    return not any(part.needs(allowed) for part in reviewed.parts)

@@ -19,6 +19,13 @@ WRAPPERS = SHELLS | frozenset(
 )  # fmt: skip
 """Programs that run what their words name."""
 
+INTERPRETERS = WRAPPERS | frozenset(
+    {"python", "python2", "python3", "pypy", "pypy3", "node", "deno", "bun", "perl", "ruby", "php", "lua", "Rscript",
+     "osascript", "awk", "gawk", "mawk", "sed", "ed", "vi", "vim", "ex", "psql", "sqlite3", "mysql", "tclsh", "make",
+     "patch", "git", "docker", "podman", "kubectl"}
+)  # fmt: skip
+"""Programs to which what they read is, or may be, a program."""
+
 _GIT_VALUES = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--super-prefix", "--config-env",
      "--attr-source"}

@@ -83,7 +83,7 @@ class GrantStore(Protocol):
         """Remember one more. Raises `ConfigError` when it cannot be written."""
 
 
-_FILE_RULES = frozenset({"Read", "Edit", "Write", "Delete"})
+_FILE_RULES = frozenset({"Read", "Edit", "Write", "Delete", "Grep"})
 _EDITS = frozenset({ToolKind.EDIT, ToolKind.WRITE, ToolKind.DELETE, ToolKind.MOVE})
 _HARMLESS = frozenset(
     {ToolKind.PLAN, ToolKind.BACKGROUND_TASK, ToolKind.WAIT_TASKS, ToolKind.KILL_TASK, ToolKind.ASK_USER,
@@ -263,7 +263,12 @@ class PermissionPolicy:
             return False
         if call.paths or not (call.tool.read_only or call.tool.kind in _HARMLESS):
             return False
-        return not any(self._protected.hides(path) for path in _subject_paths(call))
+        root = call.root.resolve()
+        for path in _subject_paths(call):
+            around = not path.resolve().is_relative_to(root) and call.subject.rule_name == "Grep"
+            if self._protected.hides(path) or (around and self._protected.lies_below(path)):
+                return False
+        return True
 
     def _guarded(self, call: _Call) -> str:
         """Why the call is asked about in every mode; empty when it is not."""
@@ -333,7 +338,7 @@ class PermissionPolicy:
             options = command_options(rule, self._repository())
         if reason:
             details.append(f"asked because {sanitise(reason, newlines=False)}")
-        linked = [path for path in call.paths if len(forms(path)) > 1]
+        linked = [path for path in _subject_paths(call) if len(forms(path)) > 1]
         details += [f"{short_path(path)} is really {short_path(path.resolve())}" for path in linked]
         return Ask(
             title=sanitise(call.subject.title, newlines=False),
@@ -345,12 +350,10 @@ class PermissionPolicy:
 
 
 def _subject_paths(call: _Call) -> tuple[Path, ...]:
-    """The paths that a file tool's call is about."""
-    if call.paths:
-        return call.paths
+    """The paths that a file tool's call is about: as the model gave it, and those it would really write."""
     if call.subject.rule_name in _FILE_RULES and call.subject.value and "\x00" not in call.subject.value:
-        return (call.root / call.subject.value,)
-    return ()
+        return (call.root / call.subject.value, *call.paths)
+    return call.paths
 
 
 def _outside(call: _Call) -> Path | None:

@@ -54,8 +54,8 @@ def command_rule(reviewed: Review, allowed: Allowed) -> str:
     whole = exact_rule("Bash", reviewed.text.strip())
     if reviewed.script.doubts or reviewed.dangers:
         return whole
-    open_parts = [part for part in reviewed.parts if part.objection and not allowed(part.command)]
-    if len(open_parts) != 1 or open_parts[0].writes_files:
+    open_parts = [part for part in reviewed.parts if part.needs(allowed)]
+    if len(open_parts) != 1 or open_parts[0].writes_files or open_parts[0].command.piped:
         return whole
     words = open_parts[0].command.words
     if not all(word.kind == "literal" for word in words):

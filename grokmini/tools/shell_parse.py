@@ -41,14 +41,15 @@ class Word(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A simple command: its words (assignments in front included), the files it is redirected to and from, and the
-    bodies of its here-documents and here-strings.
+    """A simple command: its words (assignments in front included), the files it is redirected to and from, the bodies
+    of its here-documents and here-strings, and whether it reads what the command before it writes.
     """
 
     words: tuple[Word, ...]
     writes: tuple[Word, ...] = ()
     reads: tuple[Word, ...] = ()
     inputs: tuple[str, ...] = ()
+    piped: bool = False
 
 
 class Script(NamedTuple):
@@ -116,6 +117,7 @@ class _Reader:
         self.writes: list[Word] = []
         self.reads: list[Word] = []
         self.inputs: list[str] = []
+        self.piped = False
 
     def doubt(self, reason: str) -> None:
         self.doubts.append(reason)
@@ -128,7 +130,9 @@ class _Reader:
             if self.words and self.words[0].kind == "literal" and self.words[0].text in RESERVED:
                 self.doubt("it has control words")
             self.commands.append(
-                Command(tuple(self.words), tuple(self.writes), tuple(self.reads), tuple(self.inputs))
+                Command(
+                    tuple(self.words), tuple(self.writes), tuple(self.reads), tuple(self.inputs), self.piped
+                )
             )
         self._fresh()
 
@@ -203,6 +207,7 @@ class _Reader:
                 if operator == ";;":
                     self.doubt("it has control words")
                 self._end_command()
+                self.piped = operator == "|&"
                 return
         self.at += 1
         if char == "&":
@@ -215,6 +220,7 @@ class _Reader:
         elif char == ")":
             self.doubt("it has an unmatched bracket")
         self._end_command()
+        self.piped = char == "|"
 
     def _inner(self, until: str) -> None:
         """Read a list inside of something; its commands are nested."""

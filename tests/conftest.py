@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ASYNC_TEST_SECONDS = 60.0
+FULL_TEST_SECONDS = 1_800.0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -19,8 +20,10 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = pyfuncitem._fixtureinfo.argnames
     arguments = {name: pyfuncitem.funcargs[name] for name in names}
 
+    limit = FULL_TEST_SECONDS if pyfuncitem.config.getoption("--full") else ASYNC_TEST_SECONDS
+
     async def bounded() -> None:
-        async with asyncio.timeout(ASYNC_TEST_SECONDS):
+        async with asyncio.timeout(limit):
             await pyfuncitem.obj(**arguments)
 
     asyncio.run(bounded())

@@ -52,8 +52,6 @@ class Style(NamedTuple):
 
 
 PLAIN = Style()
-BOLD = Style(bold=True)
-DIM = Style(dim=True)
 
 
 class _SpanFields(NamedTuple):
@@ -107,8 +105,8 @@ def indented(lines: Sequence[Line], first: Span, rest: Span) -> list[Line]:
     result: list[Line] = []
     for index, line in enumerate(lines):
         lead = rest if index else first
-        if not line.spans and not lead.text.strip():
-            result.append(line)
+        if not line.spans:
+            result.append(line_of(lead.text.rstrip(" "), lead.style))
         else:
             result.append(Line(join_spans((lead, *line.spans))))
     return result

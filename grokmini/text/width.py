@@ -1,16 +1,27 @@
-"""How many cells text takes on a terminal: the one authority, by grapheme cluster."""
+"""How many cells text takes on a terminal: the one authority, by grapheme cluster.
+
+The usual scripts, where each character is a cluster of known width, are counted without wcwidth, whose import
+alone costs more than most answers; a test holds the two together.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+_WIDE = r"\u3041-\u3096\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60"
+_NARROW = (
+    r" -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0373\u0376\u0377\u037b-\u037f\u0391-\u03a1\u03a3-\u03ff"
+    r"\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u21ff\u2500-\u259f"
+)
+_SIMPLE = re.compile(f"[{_NARROW}{_WIDE}]*")
+_WIDE_ONE = re.compile(f"[{_WIDE}]")
 _VARIATION_EMOJI = "\ufe0f"
-_JOINER = "\u200d"
 
 
 def graphemes(text: str) -> Iterator[str]:
     """The grapheme clusters of the text, in order; joined they are the text."""
-    if text.isascii():
+    if _SIMPLE.fullmatch(text):
         return iter(text)
     from wcwidth import iter_graphemes
 
@@ -24,6 +35,8 @@ def cell_width(text: str) -> int:
     """
     if text.isascii() and text.isprintable():
         return len(text)
+    if _SIMPLE.fullmatch(text):
+        return len(text) + len(_WIDE_ONE.findall(text))
     return sum(map(_cluster_width, graphemes(text)))
 
 

@@ -1,0 +1,43 @@
+"""A permission question as lines: what will be done, whole, then the numbered answers."""
+
+from __future__ import annotations
+
+from grokmini.protocol.events import PermissionAsked
+from grokmini.protocol.permission import PermissionOption
+from grokmini.render.diffview import diff_lines
+from grokmini.render.lines import Line, Span, indented
+from grokmini.render.look import BOLD, DIM, WARNING, Look
+from grokmini.render.markdown import wrap_lines
+from grokmini.render.spans import hanging, wrap_spans
+from grokmini.text.diff import count_changes
+from grokmini.text.sanitise import sanitise
+
+
+def question_lines(asked: PermissionAsked, width: int, look: Look) -> list[Line]:
+    """The question without its answers. Nothing that a person decides about is cut."""
+    title = [Span(asked.title, WARNING._replace(bold=True))]
+    if asked.diff:
+        added, removed = count_changes(asked.diff)
+        title.append(Span(f"  +{added} -{removed}"))
+    lines = wrap_spans(title, width)
+    body: list[Line] = []
+    inner = max(1, width - 2)
+    if asked.subject and asked.subject not in asked.title:
+        body += wrap_lines(sanitise(asked.subject.expandtabs(4)), inner, BOLD)
+    if asked.diff:
+        body += diff_lines(asked.diff, inner, look, whole=True)
+    for detail in asked.details:
+        body += wrap_lines(sanitise(detail.expandtabs(4)), inner, DIM)
+    lead = Span("  " if width > 2 else "")
+    return [*lines, *indented(body, lead, lead)]
+
+
+def option_lines(options: tuple[PermissionOption, ...], width: int) -> list[Line]:
+    """The answers, one a line, with the key that chooses each and the exact rule it would store."""
+    lines: list[Line] = []
+    for option in options:
+        rule = f" ({option.rule})" if option.rule and option.rule not in option.label else ""
+        spans = (Span(option.label + rule),)
+        mark = Span(f"  {option.key} ", BOLD)
+        lines += hanging(lambda inner, spans=spans: wrap_spans(spans, inner), mark, width)
+    return lines

@@ -1,0 +1,199 @@
+"""The commit frontier: blocks become lines in order, each line given out once, when it can no longer change.
+
+`apply` gives what is to be printed for good; `live` is what a live region shows below it. A streamed text
+commits its frozen prefix early; everything else commits whole.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, assert_never
+
+from grokmini.protocol.events import DirectoryChanged, SessionEvent, SessionStarted
+from grokmini.render.blocks import (
+    Block,
+    Change,
+    Changed,
+    Closed,
+    Fold,
+    Grew,
+    NoticeBlock,
+    Opened,
+    PromptBlock,
+    ReasoningBlock,
+    SessionBlock,
+    ShellBlock,
+    TextBlock,
+    TodoBlock,
+    ToolBlock,
+    TurnBlock,
+)
+from grokmini.render.blockview import notice_lines, prompt_lines, session_lines, turn_lines
+from grokmini.render.code import Languages
+from grokmini.render.lines import EMPTY, Line
+from grokmini.render.look import DIM, Look
+from grokmini.render.stream import MarkdownStream
+from grokmini.render.toolview import Preview, ToolLook, shell_lines, todo_lines, tool_lines
+
+
+class Shown(NamedTuple):
+    """What a transcript shows and how. `home` shortens paths; `turn_hint` ends a turn's figures."""
+
+    look: Look = Look()
+    preview: Preview = Preview()
+    reasoning: bool = True
+    prompts: bool = True
+    home: str = ""
+    turn_hint: str = ""
+
+
+class _Entry:
+    """A block on its way: its lines not yet committed, and its text's stream while it is one."""
+
+    def __init__(self, block: Block, stream: MarkdownStream | None) -> None:
+        self.block = block
+        self.stream = stream
+        self.ready: list[Line] = []
+        self.closed = False
+
+
+class Transcript:
+    """Events in, lines out. `width` is in cells and may change at any time; what is out stays as it is."""
+
+    def __init__(self, width: int, shown: Shown) -> None:
+        self._fold = Fold()
+        self._shown = shown
+        self._width = max(1, width)
+        self._languages = Languages()
+        self._entries: dict[int, _Entry] = {}
+        self._cwd = ""
+        self._last_group = ""
+
+    @property
+    def width(self) -> int:
+        """Cells across."""
+        return self._width
+
+    def resize(self, width: int) -> None:
+        """Draw at another width from now on."""
+        self._width = max(1, width)
+        for entry in self._entries.values():
+            if entry.stream is not None:
+                entry.stream.resize(self._width)
+
+    def apply(self, event: SessionEvent) -> list[Line]:
+        """The lines that the event makes final, in order."""
+        if isinstance(event, SessionStarted | DirectoryChanged):
+            self._cwd = event.cwd
+        return self._follow(self._fold.apply(event))
+
+    def close(self) -> list[Line]:
+        """End all that is still open and give the rest."""
+        return self._follow(self._fold.close())
+
+    def running(self) -> list[ToolBlock]:
+        """The calls that have not ended, oldest first."""
+        blocks = (entry.block for entry in self._entries.values() if not entry.closed)
+        return [block for block in blocks if isinstance(block, ToolBlock)]
+
+    def live(self) -> list[Line]:
+        """What is not final: tails of texts and calls under way, as they look now."""
+        lines: list[Line] = []
+        group = self._last_group
+        for entry in self._entries.values():
+            if entry.stream is not None and not entry.closed:
+                drawn = [*entry.ready, *entry.stream.tail()]
+            else:
+                drawn = entry.ready or self._draw(entry.block)
+            if drawn:
+                lines += [*self._gap(group, entry.block), *drawn]
+                group = _group(entry.block)
+        return lines
+
+    def _follow(self, changes: list[Change]) -> list[Line]:
+        for change in changes:
+            self._take(change)
+        return self._commit()
+
+    def _take(self, change: Change) -> None:
+        match change:
+            case Opened(block):
+                self._entries[block.id] = _Entry(block, self._stream_for(block))
+            case Grew(block_id, text):
+                entry = self._entries[block_id]
+                if entry.stream is not None:
+                    entry.ready += entry.stream.feed(text)
+            case Changed(block):
+                self._entries[block.id].block = block
+            case Closed(block, discarded):
+                self._close(self._entries[block.id], block, discarded)
+            case _:
+                assert_never(change)
+
+    def _close(self, entry: _Entry, block: Block, discarded: bool) -> None:
+        entry.block, entry.closed = block, True
+        if entry.stream is None:
+            entry.ready = self._draw(block)
+        elif not discarded:
+            entry.ready += entry.stream.finish()
+
+    def _stream_for(self, block: Block) -> MarkdownStream | None:
+        if isinstance(block, TextBlock):
+            return MarkdownStream(self._width, self._shown.look, self._languages)
+        if isinstance(block, ReasoningBlock) and self._shown.reasoning:
+            return MarkdownStream(self._width, self._shown.look, self._languages, DIM)
+        return None
+
+    def _commit(self) -> list[Line]:
+        """Lines from the oldest block on, as far as they are final."""
+        lines: list[Line] = []
+        while self._entries:
+            block_id, entry = next(iter(self._entries.items()))
+            if entry.ready:
+                lines += [*self._gap(self._last_group, entry.block), *entry.ready]
+                self._last_group = _group(entry.block)
+                entry.ready = []
+            elif entry.closed and isinstance(entry.block, PromptBlock):
+                self._last_group = _group(entry.block)
+            if not entry.closed:
+                break
+            del self._entries[block_id]
+        return lines
+
+    @staticmethod
+    def _gap(before: str, block: Block) -> list[Line]:
+        """One blank line between blocks of different kind, none between tool lines or between notices."""
+        return [] if before in ("", _group(block)) else [EMPTY]
+
+    def _draw(self, block: Block) -> list[Line]:
+        width, look = self._width, self._shown.look
+        place = ToolLook(width, look, self._shown.preview, self._cwd, self._shown.home)
+        match block:
+            case SessionBlock(_, event):
+                return session_lines(event, width, look, self._shown.home)
+            case PromptBlock(_, _, text):
+                return prompt_lines(text, width, look) if self._shown.prompts else []
+            case TextBlock() | ReasoningBlock():
+                return []
+            case ToolBlock():
+                return tool_lines(block, place)
+            case ShellBlock(block_id, shell):
+                return shell_lines(shell, block_id, place)
+            case TodoBlock(_, todos):
+                return todo_lines(todos, place)
+            case NoticeBlock(_, level, text):
+                return notice_lines(level, text, width, look)
+            case TurnBlock(_, ended):
+                return turn_lines(ended, width, look, self._shown.turn_hint)
+            case _:
+                assert_never(block)
+
+
+def _group(block: Block) -> str:
+    """Blocks of one group stand together without a blank line, except those that are groups by themselves."""
+    match block:
+        case ToolBlock() | ShellBlock() | TodoBlock():
+            return "tool"
+        case NoticeBlock():
+            return "notice"
+        case _:
+            return f"{type(block).__name__} {block.id}"

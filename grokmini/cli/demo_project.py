@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+import time
 from pathlib import Path
 
 PROMPT = "The test fails. Find out why, fix it, and run the test again."
@@ -32,9 +34,24 @@ if __name__ == "__main__":
 }
 
 
+AGE_SECONDS = 60.0
+
+
 def make_project() -> Path:
     """Write the project into a new folder of its own; the folder is the caller's to keep."""
     folder = Path(tempfile.mkdtemp(prefix="grokmini-demo-")).resolve()
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    write_files(folder)
     return folder
+
+
+def write_files(folder: Path) -> None:
+    """Write the project's files, a minute old.
+
+    Python knows a stale `.pyc` by size and whole seconds: a fix of the same size within the second in which the
+    file was made would not be seen.
+    """
+    age = time.time() - AGE_SECONDS
+    for name, text in FILES.items():
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (age, age))

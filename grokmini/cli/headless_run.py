@@ -20,8 +20,6 @@ from grokmini.headless.stdin import StdinReader
 from grokmini.protocol.commands import Shutdown
 from grokmini.protocol.errors import ExitCode, GrokminiError, SessionError, UsageError, exit_code_of
 from grokmini.protocol.events import EventRecord, TurnEnded
-from grokmini.render.capabilities import detect
-from grokmini.render.linear import LinearView
 
 STDOUT = 1
 
@@ -160,6 +158,9 @@ def _progress() -> Progress:
     """Steps are shown when stderr is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         return Progress(say, say, None, 0)
+    from grokmini.render.capabilities import detect
+    from grokmini.render.linear import LinearView
+
     width = os.get_terminal_size(sys.stderr.fileno()).columns
     found = detect(os.environ, is_tty=True, width=width, encoding=sys.stderr.encoding)
     view = LinearView(width=found.width, unicode=found.unicode, show_reasoning=False)

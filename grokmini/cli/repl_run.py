@@ -72,4 +72,4 @@ def _terminal() -> LinearTerminal:
     except OSError:  # a pipe has no width
         width = 0
     found = detect(os.environ, is_tty=os.isatty(STDOUT), width=width, encoding=sys.stdout.encoding)
-    return LinearTerminal(STDIN, STDOUT, prompt, found)
+    return LinearTerminal(STDIN, STDOUT, prompt, found.width, found.unicode, found.colour_level)

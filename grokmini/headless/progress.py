@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from grokmini.protocol.events import (
     Notice,
@@ -14,8 +15,10 @@ from grokmini.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from grokmini.render.linear import LinearView
 from grokmini.render.lines import ansi
+
+if TYPE_CHECKING:
+    from grokmini.render.linear import LinearView
 
 _ON_STDOUT = (TextDelta, ReasoningDelta, SessionStarted, TurnStarted)
 

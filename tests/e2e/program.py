@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from grokmini.cli.demo_project import FILES
+from grokmini.cli.demo_project import CHECK, write_files
 from tests.fakes.model_server import MODEL, ModelServer, Reply, call, reply
 
 PROGRAM = Path(sys.executable).with_name("grokmini")
 SECONDS = 30.0
-CHECK = "python3 -m unittest -q test_calc"
 
 
 class Place(NamedTuple):
@@ -74,8 +73,7 @@ class Place(NamedTuple):
 
     def add_calc(self) -> None:
         """The project with the wrong `add` and the test that shows it."""
-        for name, text in FILES.items():
-            (self.project / name).write_text(text, encoding="utf-8")
+        write_files(self.project)
 
     def calc_is_right(self) -> bool:
         """Whether `add` adds and the test is green."""

@@ -85,7 +85,7 @@ def clean_surrogates(value: Any) -> Any:
     """The same JSON value with every string put through `join_surrogates`."""
     if isinstance(value, str):
         return join_surrogates(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [clean_surrogates(entry) for entry in value]
     if isinstance(value, dict):
         return {join_surrogates(key): clean_surrogates(entry) for key, entry in value.items()}

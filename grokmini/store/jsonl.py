@@ -43,8 +43,7 @@ class AppendFile:
         self._sealed = False
         self.dirty = False
 
-    @property
-    def deleted(self) -> bool:
+    def is_deleted(self) -> bool:
         """Whether somebody removed the file while it was open; what is written to it is lost."""
         return os.fstat(self._descriptor).st_nlink == 0
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from grokmini.protocol.codec import clean_surrogates, decode_json, decode_stored, encode_event, encode_stored
-from grokmini.protocol.events import EventRecord, SessionEvent
-from grokmini.protocol.items import KnownItem, Stored, SyntheticReason, UnknownItem, UserItem
+from grokmini.protocol.codec import decode_json, decode_stored, encode_event, encode_stored, join_surrogates
+from grokmini.protocol.events import EventRecord
+from grokmini.protocol.items import Stored, SyntheticReason, UnknownItem, UserItem
 
 
 def item_line(stored: Stored) -> bytes:
@@ -16,8 +16,7 @@ def item_line(stored: Stored) -> bytes:
     try:
         return encode_stored(stored)
     except UnicodeEncodeError:
-        item: Any = msgspec.convert(clean_surrogates(msgspec.to_builtins(stored.item)), KnownItem)
-        return encode_stored(Stored(item))
+        return encode_stored(Stored(_clean(stored.item)))
 
 
 def read_item(line: bytes) -> Stored:
@@ -38,8 +37,7 @@ def event_line(record: EventRecord) -> bytes:
     try:
         return encode_event(record)
     except UnicodeEncodeError:
-        event: Any = msgspec.convert(clean_surrogates(msgspec.to_builtins(record.event)), SessionEvent)
-        return encode_event(msgspec.structs.replace(record, event=event))
+        return encode_event(_clean(record))
 
 
 def is_users_own(stored: Stored) -> bool:
@@ -51,3 +49,16 @@ def is_users_own(stored: Stored) -> bool:
         SyntheticReason.SHELL_ESCAPE,
         SyntheticReason.INTERJECTION,
     )
+
+
+def _clean(value: Any) -> Any:
+    """The same value with every text in it put through `join_surrogates`."""
+    if isinstance(value, str):
+        return join_surrogates(value)
+    if isinstance(value, tuple):
+        return tuple(_clean(entry) for entry in value)
+    if isinstance(value, dict):
+        return {_clean(key): _clean(entry) for key, entry in value.items()}
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: _clean(getattr(value, name)) for name in value.__struct_fields__})
+    return value

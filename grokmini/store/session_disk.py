@@ -155,7 +155,7 @@ class SessionDisk:
 
     def _open(self) -> tuple[AppendFile, AppendFile]:
         self.acquire()
-        if self._files is not None and any(file.deleted for file in self._files):
+        if self._files is not None and any(file.is_deleted() for file in self._files):
             raise FileNotFoundError(errno.ENOENT, "the session's files were deleted", str(self.directory))
         if self._files is None:
             history = AppendFile(self.directory / HISTORY)

@@ -78,6 +78,7 @@ class SessionWriter:
         self._failing = failing
         self._retry_seconds = retry_seconds
         self._inbox: deque[Work] = deque()
+        self._waiting: list[Flush] = []
         self._signal = threading.Event()
         self._urgent = False
         self._events_due: float | None = None
@@ -123,7 +124,7 @@ class SessionWriter:
         self._signal.clear()
         if not self._is_time():
             return False
-        flushes = self._take()
+        flushes = self._waiting = self._take()
         if self._failing and not flushes and not self._passed(self._retry_due):
             return False
         last = [flush for flush in flushes if flush.last]
@@ -139,13 +140,14 @@ class SessionWriter:
             self._disk.close()
             for flush in last:
                 flush.answer(written)
+        self._waiting = []
         return bool(last)
 
     def _refuse(self) -> None:
         """Keep nobody waiting for a writer that cannot go on."""
+        waiting: list[Work] = [*self._waiting]
         while True:
-            while self._inbox:
-                work = self._inbox.popleft()
+            for work in waiting:
                 if isinstance(work, Flush):
                     work.answer(False)
                     if work.last:
@@ -153,6 +155,7 @@ class SessionWriter:
                         return
             self._signal.wait()
             self._signal.clear()
+            waiting = [self._inbox.popleft() for _ in range(len(self._inbox))]
 
     def _patience(self) -> float | None:
         due = [moment for moment in (self._events_due, self._retry_due) if moment is not None]

@@ -15,6 +15,7 @@ OUTERMOST_FRAMES = frozenset(
     {
         "grokmini/session/call_runner.py",  # one tool call: whatever a tool raises becomes its result
         "grokmini/session/turn.py",  # one turn: whatever goes wrong ends it as `error`
+        "grokmini/store/session_writer.py",  # the writer thread: whoever waits for it is answered
     }
 )
 """Modules that may catch everything, because a task of their own ends there."""

@@ -1,0 +1,84 @@
+"""The index entry of a session."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from grokmini.protocol.model import Usage
+from grokmini.store.layout import SUMMARY
+from grokmini.store.summary import TITLE_LIMIT, Summary, change_summary, read_summary, title_of
+
+START = Summary(session_id="s", cwd="/w", model="demo", created_at=1.0)
+
+
+def test_a_summary_comes_into_being_with_its_first_change(tmp_path: Path) -> None:
+    assert read_summary(tmp_path) is None
+    change_summary(tmp_path, {"turns": 3, "usage": {"demo": Usage(calls=2, input=7)}}, START)
+    summary = read_summary(tmp_path)
+    assert summary is not None
+    assert (summary.session_id, summary.model, summary.turns) == ("s", "demo", 3)
+    assert summary.usage == {"demo": Usage(calls=2, input=7)}
+
+
+def test_fields_of_a_newer_version_survive_byte_for_byte(tmp_path: Path) -> None:
+    change_summary(tmp_path, {}, START)
+    fields = json.loads((tmp_path / SUMMARY).read_text())
+    fields["pinned"] = {"by": "a newer version", "n": 1.50}
+    (tmp_path / SUMMARY).write_text(json.dumps(fields))
+    change_summary(tmp_path, {"title": "t"}, START)
+    text = (tmp_path / SUMMARY).read_text()
+    assert '"by": "a newer version"' in text
+    assert '"n": 1.5' in text
+    assert json.loads(text) == fields | {"title": "t"}
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"session_id": 1}', b"\xff", b'{"title":"\\ud800"}'])
+def test_a_damaged_summary_is_written_anew(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / SUMMARY).write_bytes(damage)
+    assert read_summary(tmp_path) is None
+    change_summary(tmp_path, {"turns": 1}, START)
+    summary = read_summary(tmp_path)
+    assert summary is not None
+    assert (summary.session_id, summary.turns) == ("s", 1)
+
+
+def test_changes_made_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    change_summary(tmp_path, {}, START)
+
+    def change(name: str) -> None:
+        for value in range(10):
+            change_summary(tmp_path, {name: value}, START)
+
+    threads = [threading.Thread(target=change, args=(name,)) for name in ("turns", "tokens", "messages")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    summary = read_summary(tmp_path)
+    assert summary is not None
+    assert (summary.turns, summary.tokens, summary.messages) == (9, 9, 9)
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_text_with_a_lone_surrogate_is_stored_as_valid_json(tmp_path: Path) -> None:
+    change_summary(tmp_path, {"title": "a\ud83d"}, START)
+    summary = read_summary(tmp_path)
+    assert summary is not None
+    assert summary.title == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("fix the test", "fix the test"),
+        ("\n\n  fix\tthe   test \nplease", "fix the test"),
+        (" \n ", ""),
+        ("x" * 200, "x" * (TITLE_LIMIT - 1) + "…"),
+    ],
+)
+def test_a_title_is_the_first_line_that_says_something(prompt: str, title: str) -> None:
+    assert title_of(prompt) == title

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from grokmini.tools.danger import Danger, danger
 from grokmini.tools.git_trust import runs_programs
 from grokmini.tools.invocations import INTERPRETERS, Invocations
-from grokmini.tools.protected import Protected
+from grokmini.tools.protected import MAX_PATHS, Protected, named_paths
 from grokmini.tools.read_only import objection
 from grokmini.tools.shell_parse import Command, Script, Word, parse
 
@@ -45,7 +45,12 @@ class Part(NamedTuple):
 
 
 class Review(NamedTuple):
-    """A command taken apart. `folders` are those it may be in as it runs, the first where it starts."""
+    """A command taken apart.
+
+    `obscure` is true when parts of it were not looked at. `folders` are those it may be in as it runs, the first
+    where it starts. `named` and `written` are the paths that its words, and its redirections, may name, each with
+    its forms (as given, and with its links resolved).
+    """
 
     text: str
     script: Script
@@ -54,6 +59,8 @@ class Review(NamedTuple):
     obscure: bool
     folders: tuple[Path, ...]
     dangers: tuple[Danger, ...]
+    named: dict[Path, tuple[Path, ...]]
+    written: dict[Path, tuple[Path, ...]]
 
     @property
     def doubt(self) -> str:
@@ -63,11 +70,6 @@ class Review(NamedTuple):
         if not self.parts:
             return "it has no command"
         return next((part.objection for part in self.parts if part.objection), "")
-
-    @property
-    def every_command(self) -> tuple[Command, ...]:
-        """The simple commands, also those inside of something."""
-        return (*self.script.commands, *self.script.nested)
 
 
 def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
@@ -86,7 +88,13 @@ def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
         else:
             parts.append(Part(command, _objection(command, folders, protected, trust)))
     dangers = tuple(dict.fromkeys(one for words in found.found if (one := danger(words))))
-    return Review(text, script, tuple(parts), tuple(found.found), found.obscure, tuple(folders), dangers)
+    every = (*script.commands, *script.nested)
+    named = named_paths((word for one in every for word in (*one.words, *one.reads, *one.writes)), folders)
+    written = named_paths((word for one in every for word in one.writes), folders)
+    obscure = found.obscure or len(named) >= MAX_PATHS
+    return Review(
+        text, script, tuple(parts), tuple(found.found), obscure, tuple(folders), dangers, named, written
+    )
 
 
 def _cd_target(command: Command, folder: Path) -> Path | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from grokmini.tools.rules import Rule
@@ -17,15 +17,12 @@ def allows_path(rule: Rule, path: Path, root: Path) -> bool:
     return _regex(rule.pattern, root, wide=False).fullmatch(str(real)) is not None
 
 
-def stops_path(rule: Rule, path: Path, root: Path) -> bool:
-    """Whether a deny or ask rule covers the path as given, or with its links resolved."""
+def stops_path(rule: Rule, forms: Iterable[Path], root: Path) -> bool:
+    """Whether a deny or ask rule covers any of these forms of a path (as given, and with its links resolved)."""
     if rule.pattern is None:
         return True
     pattern = _regex(rule.pattern, root, wide=True)
-    given = os.path.normpath(root / path)
-    return any(
-        pattern.fullmatch(text) for text in {given, str(Path(given).resolve()), str((root / path).resolve())}
-    )
+    return any(pattern.fullmatch(str(form)) for form in forms)
 
 
 def _regex(pattern: str, root: Path, *, wide: bool) -> re.Pattern[str]:

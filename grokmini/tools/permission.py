@@ -29,7 +29,7 @@ from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_review import Review, passes, review
 from grokmini.tools.contract import Subject, Tool
 from grokmini.tools.path_rules import allows_path, stops_path
-from grokmini.tools.protected import NOTHING, Protected, command_paths, forms, steers, word_paths
+from grokmini.tools.protected import NOTHING, Protected, forms, steers
 from grokmini.tools.questions import command_options, command_rule, edit_options, once_options, short_path
 from grokmini.tools.rules import (
     Rule,
@@ -182,7 +182,7 @@ class PermissionPolicy:
         """Whether a deny rule keeps the path from being read: a search leaves such files out."""
         root = self._workspace_root()
         rules = [rule for rule in self._rules.deny if governs(rule, "Grep") and rule.pattern is not None]
-        return any(stops_path(rule, path, root) for rule in rules)
+        return any(stops_path(rule, forms(path), root) for rule in rules)
 
     def _repository(self) -> Path:
         root = self._workspace_root()
@@ -200,24 +200,14 @@ class PermissionPolicy:
                 f"Not run: the user's rule {rule.text} denies it. Do not try to reach the same end another way; "
                 "do what is possible without it and tell the user."
             )
-        if (
-            call.review is not None
-            and call.review.obscure
-            and any(r.tool in ("Bash", "*") for r in self._rules.deny)
-        ):
+        if call.review is not None and call.review.obscure and self._rules.deny:
             return Deny(
                 "Not run: the command is too long or too nested to check against the user's rules. Split it."
             )
-        written = list(call.paths)
+        written = [forms(path) for path in call.paths]
         if call.review is not None:
-            targets = (target for command in call.review.every_command for target in command.writes)
-            written += [
-                path
-                for target in targets
-                for folder in call.review.folders
-                for path in word_paths(target, folder)
-            ]
-        if any(self._protected.owns(path) for path in written):
+            written += call.review.written.values()
+        if any(self._protected.owns_form(path) for path in written):
             return Deny(
                 "Not run: the folders with grokmini's own settings and sessions are never written by tools. "
                 "If the user wants a setting changed, tell them what to change."
@@ -242,18 +232,12 @@ class PermissionPolicy:
             return False
         if rule.tool == "Edit" and not reviewed.doubt:
             return False
-        words = [
-            word
-            for command in reviewed.every_command
-            for word in (*command.words, *command.reads, *command.writes)
-        ]
-        named = (path for word in words for folder in reviewed.folders for path in word_paths(word, folder))
-        return any(stops_path(rule, path, root) for path in named)
+        return any(stops_path(rule, path, root) for path in reviewed.named.values())
 
     def _stops_other(self, rule: Rule, call: _Call) -> bool:
         paths = _subject_paths(call)
         if paths and rule.tool != "*":
-            return any(stops_path(rule, path, call.root) for path in paths)
+            return any(stops_path(rule, forms(path), call.root) for path in paths)
         return covers_value(rule, call.subject.value)
 
     def _only_reads(self, call: _Call) -> bool:
@@ -272,18 +256,17 @@ class PermissionPolicy:
 
     def _guarded(self, call: _Call) -> str:
         """Why the call is asked about in every mode; empty when it is not."""
-        written = list(call.paths)
+        written = {path: forms(path) for path in call.paths}
         if call.review is not None and call.review.doubt:
-            commands, folders = call.review.every_command, call.review.folders
-            for path in command_paths(commands, folders):
-                if self._protected.owns(path):
+            if call.review.obscure:
+                return "it is too long or too nested to be checked"
+            for path, path_forms in call.review.named.items():
+                if self._protected.owns_form(path_forms):
                     return f"it names a folder of grokmini's own: {short_path(path)}"
-                if call.mode is not PermissionMode.ALWAYS_APPROVE:
-                    written.append(path)
-            targets = [target for command in commands for target in command.writes]
-            written += [path for target in targets for folder in folders for path in word_paths(target, folder)]
-        for path in written:
-            if part := steers(path):
+            always = call.mode is PermissionMode.ALWAYS_APPROVE
+            written = call.review.written if always else call.review.named
+        for path, path_forms in written.items():
+            if part := steers(path_forms):
                 return f"{short_path(path)} is in {part}, which steers git or grokmini"
         return ""
 

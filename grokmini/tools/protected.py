@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,11 @@ class Protected(NamedTuple):
 
     def owns(self, path: Path) -> bool:
         """Whether the path, as given or with its links resolved, is in one of our folders."""
-        return any(form.is_relative_to(folder) for form in forms(path) for folder in self.own)
+        return self.owns_form(forms(path))
+
+    def owns_form(self, path_forms: Sequence[Path]) -> bool:
+        """The same, of the forms of a path."""
+        return any(form.is_relative_to(folder) for form in path_forms for folder in self.own)
 
     def hides(self, path: Path) -> bool:
         """Whether reading the path could show keys: our settings, or other programs' memory and environment."""
@@ -71,9 +75,9 @@ def forms(path: Path) -> tuple[Path, ...]:
     return (given,) if given == real else (given, real)
 
 
-def steers(path: Path) -> str:
+def steers(path_forms: Sequence[Path]) -> str:
     """The folder that makes a path one that steers git or us (`.git`, `.grokmini`); empty when it has none."""
-    for form in forms(path):
+    for form in path_forms:
         for part in form.parts:
             if part.casefold() in STEERING:
                 return part
@@ -99,12 +103,20 @@ def word_paths(word: Word, folder: Path) -> Iterator[Path]:
             yield folder / candidate
 
 
-def command_paths(commands: Sequence[Command], folders: Sequence[Path]) -> Iterator[Path]:
-    """Every path that a word of these commands may name."""
-    for command in commands:
-        for word in command.words:
-            for folder in folders:
-                yield from word_paths(word, folder)
+MAX_PATHS = 3_000
+
+
+def named_paths(words: Iterable[Word], folders: Sequence[Path]) -> dict[Path, tuple[Path, ...]]:
+    """Every path that one of the words may name, each once with its forms; `MAX_PATHS` at most."""
+    found: dict[Path, tuple[Path, ...]] = {}
+    for word in dict.fromkeys(words):
+        for folder in folders:
+            for path in word_paths(word, folder):
+                if path not in found:
+                    found[path] = forms(path)
+        if len(found) >= MAX_PATHS:
+            break
+    return found
 
 
 def _fixed_part(word: Word, folder: Path) -> Path:

@@ -8,6 +8,7 @@ as well as it can, so that deny rules find them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Literal, NamedTuple
 
@@ -84,7 +85,9 @@ _SIMPLE_ESCAPES = {
 
 def parse(text: str) -> Script:
     """Take a command apart. Never fails: what is not understood becomes a doubt."""
-    reader = _Reader(text[:MAX_CHARACTERS], 0)
+    reader = _Reader(_joined(text[:MAX_CHARACTERS]), 0)
+    if "$\\\n" in text:
+        reader.doubt("it breaks a line behind a $")
     if len(text) > MAX_CHARACTERS:
         reader.doubt(OBSCURE[0])
     if any(_is_hidden(char) for char in text):
@@ -97,6 +100,11 @@ def _is_hidden(char: str) -> bool:
     if char < "\x7f":
         return char < " " and char not in "\n\t"
     return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp")
+
+
+def _joined(text: str) -> str:
+    """The text with `$` joined to what follows on the next line, as the shell does before it looks at it."""
+    return re.sub(r"\$(?:\\\n)+", "$", text)
 
 
 class _Reader:
@@ -238,7 +246,7 @@ class _Reader:
         if self.depth >= MAX_DEPTH:
             self.doubt(OBSCURE[1])
             return
-        inner = _Reader(text, self.depth + 1)
+        inner = _Reader(_joined(text), self.depth + 1)
         inner.read_list("")
         if only_nested:
             inner.commands.clear()

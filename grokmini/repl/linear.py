@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from grokmini.protocol.commands import SessionCommand, Shutdown
 from grokmini.protocol.errors import ExitCode
-from grokmini.protocol.events import DirectoryChanged, SessionEvent, SessionStarted, TurnStarted
+from grokmini.protocol.events import DirectoryChanged, PromptQueued, SessionEvent, SessionStarted, TurnStarted
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
@@ -34,6 +34,7 @@ from grokmini.repl.submissions import Submissions
 from grokmini.repl.writer import TerminalWriter
 
 WELCOME = "/ commands · @ files · ! shell · Ctrl-J newline · Ctrl-D leaves"
+QUEUE_HINT = "Enter on an empty line sends it now, Up takes it back"
 TYPING_PAUSE = 0.6
 """Seconds after a key during which output waits, so that it does not cut the line that is being typed."""
 LONGEST_HOLD = 5.0
@@ -90,6 +91,7 @@ class LinearApp:
         self.opened = opened
         self._terminal = terminal
         self._options = options
+        self._width = terminal.width
         self._look = Look(unicode=terminal.unicode)
         self._writer = TerminalWriter(self._writer_gone)
         self._screen = LinearScreen(
@@ -105,9 +107,8 @@ class LinearApp:
         history = self._history = History(options.history, time.time)
         self._submissions = Submissions(self, factory, self._state, history, self._loop.time)
         outlets = Outlets(self._send, self._submit, self.leave, self._suspend)
-        prompt = self._look.glyphs.prompt + " "
         self._desk = LinearDesk(
-            self._screen, self._state, history, outlets, prompt=prompt, width=terminal.width
+            self._screen, self._state, history, outlets, look=self._look, width=terminal.width
         )
         self._progress = Progress()
         self._done: asyncio.Future[int] = self._loop.create_future()
@@ -116,7 +117,7 @@ class LinearApp:
         self._consumer: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._held_since = self._quiet_at = self._resumed_at = 0.0
-        self._welcomed = False
+        self._welcomed = self._told_of_queue = False
 
     async def run(self) -> int:
         """Everything from the first line to the last."""
@@ -213,7 +214,10 @@ class LinearApp:
     def _fresh_view(self) -> LinearView:
         terminal = self._terminal
         return LinearView(
-            width=terminal.width, unicode=terminal.unicode, show_reasoning=self._options.show_reasoning
+            width=self._width,
+            unicode=terminal.unicode,
+            show_reasoning=self._options.show_reasoning,
+            home=os.environ.get("HOME", ""),
         )
 
     async def _consume(self, opened: OpenedSession) -> None:
@@ -237,6 +241,9 @@ class LinearApp:
             lines = [] if on_screen else lines
         if isinstance(event, SessionStarted | DirectoryChanged):
             self._history.cwd = event.cwd
+        if isinstance(event, PromptQueued) and not self._told_of_queue:
+            self._told_of_queue = True
+            lines = [*lines, line_of(QUEUE_HINT, DIM)]
         if lines and not self._screen.holding:
             self._held_since = now
         self._screen.hold(lines)
@@ -345,7 +352,10 @@ class LinearApp:
             columns = os.get_terminal_size(self._terminal.prompt).columns
         except OSError:  # the prompt goes into a pipe: it has no width
             return
-        self._desk.resize(columns or self._terminal.width)
+        width = columns or self._terminal.width
+        self._width = width
+        self._desk.resize(width)
+        self._view.resize(width)
 
     def _writer_gone(self, error: OSError) -> None:
         """From the writer's thread: whoever read our lines has left, or the terminal is gone."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from grokmini.protocol.commands import CancelTurn, EditQueue, Interject, SessionCommand, SetMode
 from grokmini.protocol.permission import PermissionMode
+from grokmini.render.look import Look
 from grokmini.repl.commands.table import names
 from grokmini.repl.completion import complete
 from grokmini.repl.history import History
@@ -51,12 +52,12 @@ class LinearDesk:
         history: History,
         outlets: Outlets,
         *,
-        prompt: str,
+        look: Look,
         width: int,
     ) -> None:
         self.state = state
-        self.draft = LinearEditor(prompt, width=width, older=history)
-        self.questions = LinearQuestions(screen, outlets.send, width=width)
+        self.draft = LinearEditor(look.glyphs.prompt + " ", width=width, older=history)
+        self.questions = LinearQuestions(screen, outlets.send, width=width, look=look)
         self._screen = screen
         self._history = history
         self._outlets = outlets
@@ -165,7 +166,7 @@ class LinearDesk:
     def _interrupt(self) -> None:
         self._last_typed = _NEVER
         if self.state.busy or self.questions.open:
-            self._outlets.send(CancelTurn())
+            self._stop_turn()
         elif self._search:
             self._escape()
         elif self.draft.empty:
@@ -181,7 +182,12 @@ class LinearDesk:
             self._search = None
             self._screen.end_line()
         elif self.state.busy and not self.questions.open:
-            self._outlets.send(CancelTurn())
+            self._stop_turn()
+
+    def _stop_turn(self) -> None:
+        """Stop it; the draft is kept, and shown again when the turn has ended."""
+        self._screen.end_line()
+        self._outlets.send(CancelTurn())
 
     def _end_of_file(self, now: float) -> None:
         if not self.line.empty:

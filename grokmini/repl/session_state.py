@@ -26,6 +26,7 @@ from grokmini.protocol.events import (
     UsageReported,
 )
 from grokmini.protocol.permission import PermissionMode
+from grokmini.protocol.tools import ToolEnvelope
 
 SHELL = "!"
 """Stands among the running calls for the person's own command."""
@@ -103,7 +104,7 @@ class SessionState:
             case PermissionAnswered():
                 self.close_question(event.request_id)
             case ToolCallReady():
-                self._labels[event.call_id] = event.tool.label
+                self._labels[event.call_id] = _label(event.tool)
             case ToolStarted():
                 self.running_calls[event.call_id] = now
             case ToolFinished():
@@ -155,3 +156,12 @@ class SessionState:
         kept = SHELL if self.shell_running else None
         self.running_calls = {call: since for call, since in self.running_calls.items() if call == kept}
         self._labels = {call: label for call, label in self._labels.items() if call == kept}
+
+
+def _label(tool: ToolEnvelope) -> str:
+    """The command, or what kind of call it is and on what."""
+    given = tool.input
+    if "command" in given:
+        return str(given["command"])
+    about = next((str(value) for value in given.values() if isinstance(value, str)), "")
+    return f"{tool.label} {about}".strip()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from grokmini.protocol.commands import AnswerPermission, SessionCommand
 from grokmini.protocol.events import PermissionAsked
 from grokmini.protocol.permission import PermissionOption
+from grokmini.render.lines import EMPTY
 from grokmini.render.look import Look
 from grokmini.render.question import option_lines, question_lines
 from grokmini.repl.linear_editor import LinearEditor
@@ -48,7 +49,7 @@ class LinearQuestions:
         if current and not self._asked:
             self._asked, self._diverted = current, False
             self.guard_until = max(now, last_press) + GUARD
-            self._screen.print(question_lines(current, self.width, self._look))
+            self._screen.print([EMPTY, *question_lines(current, self.width, self._look)])
             self._screen.print(option_lines(current.options, self.width))
         if self.guard_until is not None and now >= self.guard_until:
             self.guard_until = None

@@ -8,13 +8,15 @@ from grokmini.repl.commands.result import CommandContext, Say, say_lines
 from grokmini.repl.commands.table import COMMANDS
 
 _KEYS = (
-    ("Enter", "sends; while a turn runs it queues, on an empty line it sends the top queued prompt now"),
-    ("Ctrl-J", "newline (also Alt-Enter, Shift-Enter, a backslash before Enter)"),
-    ("Up, Down", "what was sent before; takes the newest queued prompt back while a turn runs"),
+    ("Enter", "sends; while a turn runs it queues, on an empty line it sends"),
+    ("", "the top queued prompt now"),
+    ("Ctrl-J", "newline; also Alt-Enter, Shift-Enter, a backslash before Enter"),
+    ("Up, Down", "what was sent before; Up takes the newest queued prompt back"),
     ("Ctrl-R", "search in what was sent before"),
     ("Tab", "completes /commands and @paths"),
     ("Shift-Tab", "next permission mode"),
-    ("Ctrl-C, Esc", "stop the turn; Ctrl-C clears the draft when none runs"),
+    ("Ctrl-C", "stops the turn; clears the draft when none runs"),
+    ("Esc", "stops the turn"),
     ("Ctrl-U, Ctrl-W", "delete the line, the word"),
     ("Ctrl-Z", "suspends"),
     ("Ctrl-D", "leaves, on an empty line"),

@@ -36,5 +36,5 @@ def describe(usage: Usage) -> str:
     if usage.cost_usd is not None:
         parts.append(f"${usage.cost_usd:.4f}")
     if usage.incomplete:
-        parts.append("incomplete: a request was cut off")
+        parts.append("not all of it was reported")
     return ", ".join(parts)

@@ -13,9 +13,9 @@ SPEC = CommandSpec(
     words="SHELL",
     choices=tuple(SCRIPTS),
     examples=(
-        "grokmini completions bash > ~/.local/share/bash-completion/completions/grokmini",
-        "grokmini completions zsh > ~/.zfunc/_grokmini",
-        "grokmini completions fish > ~/.config/fish/completions/grokmini.fish",
+        "source <(grokmini completions bash)              # in ~/.bashrc",
+        "source <(grokmini completions zsh)               # in ~/.zshrc, after compinit",
+        "grokmini completions fish | source               # in config.fish",
     ),
 )
 

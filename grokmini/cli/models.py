@@ -55,6 +55,8 @@ def run(parsed: Parsed) -> int:
 
 def rows(root: Root, local: Sequence[LocalServer]) -> Iterator[Row]:
     """The user's own models, those of the environment, the providers', the local ones, the demo."""
+    from grokmini.sampler.backends import BACKENDS
+
     catalogue = root.catalogue
     providers = catalogue.providers
     own = [name for name in catalogue.names if name not in providers and name != "demo"]
@@ -64,7 +66,7 @@ def rows(root: Root, local: Sequence[LocalServer]) -> Iterator[Row]:
         name = os.environ.get("GROKMINI_MODEL", "") or "(its only model)"
         yield Row(name, True, f"GROKMINI_BASE_URL {catalogue.env_base_url}")
     for name, provider in providers.items():
-        if provider.model:
+        if provider.model and provider.api_backend in BACKENDS:
             has_key = catalogue.has_key(name)
             note = f"{provider.title} {provider.model}" + ("" if has_key else f" (set {provider.keys[0]})")
             yield Row(name, has_key, note)

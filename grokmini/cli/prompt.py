@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SPEC = CommandSpec(
     options=(
-        Option(("--dump",), "dump", "the whole text as JSON, each part with its origin"),
+        Option(("--dump",), "dump", "the whole text as JSON, with origins"),
         Option(("--concise",), "concise", "the short form that small windows get"),
     ),
     examples=("grokmini prompt", "grokmini prompt --dump | less"),

@@ -49,10 +49,10 @@ def test_the_linear_repl_fixes_the_failing_test_on_a_terminal(place: Place) -> N
             dimensions=(40, 100),
         )
         child.expect("grokmini 0")
-        child.sendline(PROMPT)
+        child.send(PROMPT + "\r")
         child.expect("the test is green")
         child.expect("steps")
-        child.sendline("/quit")
+        child.send("/quit\r")
         child.expect(pexpect.EOF)
         child.close()
     assert child.exitstatus == 0

@@ -27,8 +27,8 @@ _START: Final = r"(?<![A-Za-z0-9_-])"
 RULES: Final[tuple[Rule, ...]] = (
     _rule(
         "private key",
-        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----[\s\S]{0,20000}?"
-        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----|\Z)",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----(?:[A-Za-z0-9+/=\s\\:,.]|-(?!----))*"
+        r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----)?",
     ),
     _rule(
         "api key",

@@ -149,9 +149,10 @@ class SessionWriter:
         while True:
             for work in waiting:
                 if isinstance(work, Flush):
-                    work.answer(False)
                     if work.last:
                         self._disk.close()
+                    work.answer(False)
+                    if work.last:
                         return
             self._signal.wait()
             self._signal.clear()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ NOWHERE = Path(os.devnull, "no-session")
 
 
 class SessionInfo(NamedTuple):
-    """A stored session as a list shows it. `updated` is in seconds since the epoch."""
+    """A stored session as a list shows it. `updated` is when its last turn ended, in seconds since the epoch."""
 
     session_id: str
     directory: Path
@@ -138,53 +138,49 @@ class SessionStore:
 
     def latest(self, cwd: Path) -> SessionInfo | None:
         """The newest session of a working directory that no process drives."""
-        for updated, directory in sorted(self._session_directories(cwd), reverse=True):
-            if not is_driven(directory):
-                return _info(updated, directory)
-        return None
+        free = (info for info in self._infos(cwd) if not is_driven(info.directory))
+        return next(free, None)
 
     def find(self, text: str) -> list[SessionInfo]:
         """Sessions whose id begins with the text (8 characters or more), or else whose title it is.
 
         A title matches whatever its case; when no title is the text, titles beginning with it match.
         """
-        found = [(updated, path) for updated, path in self._session_directories(None) if path.name == text]
-        if not found and is_session_prefix(text):
-            found = [
-                (updated, path)
-                for updated, path in self._session_directories(None)
-                if path.name.startswith(text)
-            ]
-        if found:
-            return [_info(updated, path) for updated, path in sorted(found, reverse=True)]
+        if is_session_prefix(text) and (found := list(self._infos(None, text))):
+            return found
         wanted = text.casefold()
-        infos = [
-            _info(updated, path) for updated, path in sorted(self._session_directories(None), reverse=True)
-        ]
+        infos = list(self._infos(None))
         exact = [info for info in infos if info.summary.title.casefold() == wanted]
         return exact or [info for info in infos if info.summary.title.casefold().startswith(wanted)]
 
     def list(self, limit: int, cwd: Path | None = None) -> list[SessionInfo]:
         """The newest sessions, of one working directory or of all; reads only their own summaries."""
-        newest = heapq.nlargest(limit, self._session_directories(cwd))
-        return [_info(updated, directory) for updated, directory in newest]
+        return list(islice(self._infos(cwd), limit))
 
-    def _session_directories(self, cwd: Path | None) -> Iterator[tuple[float, Path]]:
-        """Every session that can be resumed, with the time its summary was last written."""
+    def _infos(self, cwd: Path | None, prefix: str = "") -> Iterator[SessionInfo]:
+        """Sessions whose id begins with `prefix`, newest first, each read only when it is asked for."""
+        for updated, path in sorted(self._candidates(cwd, prefix), reverse=True):
+            directory = Path(path)
+            if (directory / SUMMARY).exists():
+                yield SessionInfo(directory.name, directory, updated, _summary_of(directory)[0])
+
+    def _candidates(self, cwd: Path | None, prefix: str) -> Iterator[tuple[float, str]]:
+        """Every directory that may be a session, with the time something in it was last made or replaced.
+
+        Writing the summary replaces it, so that is the time of the last turn. One look at the directory's own
+        entry is enough: there may be 12,000 of them.
+        """
         base = self._root / SESSIONS
-        groups = [base / encode_cwd(cwd)] if cwd is not None else _subdirectories(base)
+        groups = [str(base / encode_cwd(cwd))] if cwd is not None else [e.path for e in _subdirectories(base)]
         for group in groups:
-            for directory in map(Path, _subdirectories(group)):
-                try:
-                    updated = (directory / SUMMARY).stat().st_mtime
-                except OSError:
-                    continue
-                yield updated, directory
+            for entry in _subdirectories(group):
+                if entry.name.startswith(prefix):
+                    yield entry.stat().st_mtime, entry.path
 
     def _find_directory(self, session_id: str) -> Path:
         if is_session_id(session_id):
             for group in _subdirectories(self._root / SESSIONS):
-                directory = Path(group, session_id)
+                directory = Path(group.path, session_id)
                 if directory.is_dir():
                     return directory
         raise SessionError(
@@ -195,7 +191,7 @@ class SessionStore:
         if not is_session_id(session_id):
             raise SessionError(f"{session_id!r} is no session id.", "A session id is a UUID in lower case.")
         for group in _subdirectories(self._root / SESSIONS):
-            if Path(group, session_id).exists():
+            if Path(group.path, session_id).exists():
                 raise SessionError(
                     f"Session {session_id} exists already.", f"Go on with it: grokmini --resume={session_id}"
                 )
@@ -249,13 +245,9 @@ def _skipped_notice(count: int, path: Path) -> Notice:
     )
 
 
-def _info(updated: float, directory: Path) -> SessionInfo:
-    return SessionInfo(directory.name, directory, updated, _summary_of(directory)[0])
-
-
-def _subdirectories(path: str | Path) -> list[str]:
+def _subdirectories(path: str | Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(path) as entries:
-            return [entry.path for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+            return [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
     except OSError:
         return []

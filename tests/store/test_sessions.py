@@ -23,7 +23,7 @@ def plant(root: Path, number: int, cwd: Path = CWD, title: str = "") -> str:
     directory = new(root, cwd).directory.parent / session_id
     directory.mkdir(parents=True)
     change_summary(directory, {}, Summary(session_id=session_id, cwd=str(cwd), title=title))
-    os.utime(directory / SUMMARY, (1_000 + number, 1_000 + number))
+    os.utime(directory, (1_000 + number, 1_000 + number))
     return session_id
 
 

@@ -40,7 +40,7 @@ def diff_lines(diff: str, width: int, look: Look, *, whole: bool = False) -> lis
         if whole:
             lines.extend(_wrapped(lead, text, style, width))
         else:
-            cut = cut_to_width(lead + text, width, look.glyphs.ellipsis)
+            cut = cut_to_width((lead + text).rstrip(" "), width, look.glyphs.ellipsis)
             spans = (Span(cut[: len(lead)], DIM.over(style)), Span(cut[len(lead) :], style))
             lines.append(Line(join_spans(spans)))
     return lines

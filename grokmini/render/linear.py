@@ -66,9 +66,7 @@ class LinearView:
 
         To be called about once a second while a turn runs.
         """
-        running = [block for block in self._transcript.running() if block.state == "running"]
-        now = self._clock()
-        self._began = {block.call_id: self._began.get(block.call_id, now) for block in running}
+        running, now = self._running(), self._clock()
         if not running or now - self._printed_at < PROGRESS_SECONDS:
             return []
         self._printed_at = now
@@ -85,7 +83,10 @@ class LinearView:
     def _printed(self, lines: list[Line]) -> list[Line]:
         if lines:
             self._printed_at = self._clock()
-        running = [block.call_id for block in self._transcript.running() if block.state == "running"]
-        if running or self._began:
-            self._began = {call_id: self._began.get(call_id, self._clock()) for call_id in running}
+        if (running := self._running()) or self._began:
+            now = self._clock()
+            self._began = {block.call_id: self._began.get(block.call_id, now) for block in running}
         return lines
+
+    def _running(self) -> list[ToolBlock]:
+        return [block for block in self._transcript.running() if block.state == "running"]

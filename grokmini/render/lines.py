@@ -7,6 +7,7 @@ through a line, whoever made it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from grokmini.text.sanitise import sanitise
@@ -90,14 +91,14 @@ def line_of(text: str, style: Style = PLAIN) -> Line:
 def join_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
     """The spans with neighbours of one style put together and empty ones left out."""
     joined: list[Span] = []
-    for span in spans:
-        if not span.text:
-            continue
-        if joined and joined[-1].style == span.style:
-            joined[-1] = Span(joined[-1].text + span.text, span.style)
-        else:
-            joined.append(span)
+    for style, same in groupby((span for span in spans if span.text), key=_style_of):
+        first, *others = same
+        joined.append(Span("".join([first.text, *(span.text for span in others)]), style) if others else first)
     return tuple(joined)
+
+
+def _style_of(span: Span) -> Style:
+    return span.style
 
 
 def indented(lines: Sequence[Line], first: Span, rest: Span) -> list[Line]:

@@ -34,10 +34,10 @@ def question_lines(asked: PermissionAsked, width: int, look: Look) -> list[Line]
 
 def option_lines(options: tuple[PermissionOption, ...], width: int) -> list[Line]:
     """The answers, one a line, with the key that chooses each and the exact rule it would store."""
-    lines: list[Line] = []
-    for option in options:
-        rule = f" ({option.rule})" if option.rule and option.rule not in option.label else ""
-        spans = (Span(option.label + rule),)
-        mark = Span(f"  {option.key} ", BOLD)
-        lines += hanging(lambda inner, spans=spans: wrap_spans(spans, inner), mark, width)
-    return lines
+    return [line for option in options for line in _option(option, width)]
+
+
+def _option(option: PermissionOption, width: int) -> list[Line]:
+    rule = f" ({option.rule})" if option.rule and option.rule not in option.label else ""
+    spans = (Span(option.label + rule),)
+    return hanging(lambda inner: wrap_spans(spans, inner), Span(f"  {option.key} ", BOLD), width)

@@ -201,7 +201,7 @@ class FenceRegion(Region):
             self.over = True
         else:
             blanks = len(line) - len(line.lstrip(" "))
-            self._ready.append(CodeLine(line[min(blanks, self._fence.indent) :]))
+            self._ready = [*self._ready, CodeLine(line[min(blanks, self._fence.indent) :])]
         return True
 
     def give(self) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -83,6 +83,9 @@ class ToolLook(NamedTuple):
         return VERB_WIDTH + 3 if self.width >= 40 else min(2, self.width // 8)
 
 
+_Fact: TypeAlias = tuple[Span, ...]
+
+
 class _End(NamedTuple):
     """How a call ended, in a word."""
 
@@ -95,7 +98,7 @@ def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
     """A call that has ended, or as far as it has come."""
     result = block.result
     end = _end_of(block, place.look)
-    lines = _head(_verb(block.tool), subject_of(block, place), _remarks(block, place), end, place)
+    lines = _head(_verb(block.tool), subject_of(block, place), _remarks(block), end, place)
     if result is None:
         return lines
     return [*lines, *_body(block, result, end, place)]
@@ -104,7 +107,7 @@ def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
 def shell_lines(event: ShellFinished, block_id: int, place: ToolLook) -> list[Line]:
     """The user's own command with the end of its output."""
     end = _exit_end(event.exit_code, "", place.look)
-    head = _head("Shell", event.command, ((seconds_text(event.seconds), DIM),), end, place)
+    head = _head("Shell", event.command, ((Span(seconds_text(event.seconds), DIM),),), end, place)
     return [*head, *_last_lines(event.output, place.preview.failure, block_id, place)]
 
 
@@ -156,23 +159,23 @@ def _arguments(raw: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _remarks(block: ToolBlock, place: ToolLook) -> tuple[tuple[str, Style], ...]:
+def _remarks(block: ToolBlock) -> tuple[_Fact, ...]:
     """Short facts behind the subject."""
     result = block.result
     if result is None:
         return ()
-    timing = (seconds_text(result.seconds), DIM)
+    timing = (Span(seconds_text(result.seconds), DIM),)
     match result.display:
         case DiffDisplay(added=added, removed=removed):
-            return ((f"+{added}", ADDED), (f"-{removed}", REMOVED))
+            return ((Span(f"+{added}", ADDED), Span(" "), Span(f"-{removed}", REMOVED)),)
         case CommandDisplay():
             return (timing,)
         case SummaryDisplay(text):
-            facts: tuple[tuple[str, Style], ...] = ((text, DIM),)
+            facts: tuple[_Fact, ...] = ((Span(text, DIM),),) if text else ()
         case None:
             count = len(result.output.rstrip("\n").split("\n")) if result.output.strip() else 0
             counted = result.status == "ok" and block.tool.kind in _TOLD_IN_ONE_LINE
-            facts = ((plural(count, "line"), DIM),) if counted else ()
+            facts = ((Span(plural(count, "line"), DIM),),) if counted else ()
     if block.tool.kind is ToolKind.EXECUTE or result.seconds >= WORTH_TIMING:
         return (*facts, timing)
     return facts
@@ -206,18 +209,16 @@ def _exit_end(exit_code: int | None, reason: str, look: Look) -> _End:
     return _End(f"{look.glyphs.failed} {why}", FAILURE, True)
 
 
-def _head(
-    verb: str, subject: str, remarks: tuple[tuple[str, Style], ...], end: _End, place: ToolLook
-) -> list[Line]:
+def _head(verb: str, subject: str, remarks: tuple[_Fact, ...], end: _End, place: ToolLook) -> list[Line]:
     """The call's line; where it does not fit, the subject wraps and the figures move under it."""
     lead = Span(f"{place.look.glyphs.bullet} ", end.style if end.failed else DIM)
     name = Span(f"{verb:<{VERB_WIDTH}} ", BOLD)
-    facts = [Span(text, style) for text, style in remarks if text]
-    if end.text:
-        facts.append(Span(end.text, end.style))
+    facts = [*remarks, (Span(end.text, end.style),)] if end.text else list(remarks)
     figures: list[Span] = []
     for fact in facts:
-        figures += [Span("  "), fact]
+        figures += [Span("  "), *fact]
+    if not subject:
+        figures = figures[1:]
     about = Span(_one_line(subject, place.look))
     used = sum(cell_width(span.text) for span in (lead, name, about))
     right = sum(cell_width(span.text) for span in figures)
@@ -225,7 +226,7 @@ def _head(
         timed = end.text and len(remarks) > 0
         gap = Span(" " * (place.width - used - right)) if timed and place.width >= 60 else Span("")
         return [_trim_end(Line(join_spans((lead, name, about, gap, *figures))))]
-    return _head_in_lines(lead, name, about, figures[1:], place)
+    return _head_in_lines(lead, name, about, figures[1:] if subject else figures, place)
 
 
 def _head_in_lines(lead: Span, name: Span, about: Span, figures: list[Span], place: ToolLook) -> list[Line]:
@@ -276,7 +277,9 @@ def _body(block: ToolBlock, result: ToolFinished, end: _End, place: ToolLook) ->
     if isinstance(result.display, CommandDisplay) or block.tool.kind is ToolKind.EXECUTE:
         return _last_lines(result.output, preview.failure if end.failed else preview.run, block.id, place)
     if end.failed:
-        return _first_lines(result.output, preview.failure, block.id, place)
+        room = max(1, place.width - place.indent)
+        rows = [line for row in output_rows(result.output) for line in wrap_spans((Span(row),), room)]
+        return _below(_with_more(rows, preview.failure, block.id, place), place)
     if block.tool.kind in _TOLD_IN_ONE_LINE:
         return []
     return _first_lines(result.output, preview.listing, block.id, place)

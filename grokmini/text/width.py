@@ -16,7 +16,6 @@ _NARROW = (
 )
 _SIMPLE = re.compile(f"[{_NARROW}{_WIDE}]*")
 _WIDE_ONE = re.compile(f"[{_WIDE}]")
-_VARIATION_EMOJI = "\ufe0f"
 
 
 def graphemes(text: str) -> Iterator[str]:
@@ -41,19 +40,10 @@ def cell_width(text: str) -> int:
 
 
 def _cluster_width(cluster: str) -> int:
-    """A cluster is as wide as its widest character, and two cells once it asks to be drawn as an emoji."""
-    from wcwidth import wcwidth
+    from wcwidth import wcswidth, wcwidth
 
-    if len(cluster) == 1:
-        return max(0, wcwidth(cluster))
-    widest = max(wcwidth(character) for character in cluster)
-    if widest == 1 and (_VARIATION_EMOJI in cluster or _is_flag(cluster)):
-        return 2
-    return max(0, widest)
-
-
-def _is_flag(cluster: str) -> bool:
-    return len(cluster) == 2 and all("\U0001f1e6" <= character <= "\U0001f1ff" for character in cluster)
+    cells = wcswidth(cluster)
+    return min(cells, 2) if cells >= 0 else max(0, *map(wcwidth, cluster))
 
 
 def cut_to_width(text: str, cells: int, ellipsis: str = "…") -> str:

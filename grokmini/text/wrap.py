@@ -37,7 +37,7 @@ def _wrap_line(text: str, width: int) -> list[tuple[int, int]]:
     start = end = at = used = 0  # the line so far is [start, end) without, [start, at) with trailing spaces
     for piece in _pieces(text):
         cells = cell_width(piece)
-        if piece[0] == " ":
+        if not piece.strip(" "):
             if used + cells > width or (not used and lines):
                 if end > start:
                     lines.append((start, end))
@@ -79,16 +79,18 @@ def _split_word(word: str, width: int) -> tuple[list[int], int]:
 
 def _pieces(text: str) -> Iterator[str]:
     """Runs of spaces, words, and wide characters one by one with what may not begin a line."""
-    for piece in _PIECES.findall(text):
-        if piece.isascii():
+    if text.isascii():
+        yield from _PIECES.findall(text)
+        return
+    piece, wide = "", False
+    for cluster in graphemes(text):
+        blank = cluster == " "
+        broad = not blank and cell_width(cluster) == 2
+        sticks = cluster in _NEVER_FIRST and piece[-1:] != " "
+        if piece and not sticks and (wide or broad or blank != (piece[-1] == " ")):
             yield piece
-            continue
-        word, wide = "", False
-        for cluster in graphemes(piece):
-            if word and cluster not in _NEVER_FIRST and (wide or cell_width(cluster) == 2):
-                yield word
-                word = ""
-            word += cluster
-            wide = cell_width(cluster) == 2 or (wide and cluster in _NEVER_FIRST)
-        if word:
-            yield word
+            piece, wide = "", False
+        piece += cluster
+        wide = broad or (wide and sticks)
+    if piece:
+        yield piece

@@ -20,7 +20,7 @@ from typing import (
 
 import msgspec
 
-from grokmini.protocol.codec import clean_surrogates, decode_json, join_surrogates
+from grokmini.protocol.codec import decode_json, join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.tools.lenient_json import UnreadableError, read_lenient
 from grokmini.tools.tool_schema import argument_schema
@@ -61,7 +61,7 @@ def _parse(raw: str, notes: list[str]) -> Any:
     except (msgspec.DecodeError, RecursionError):
         repaired = read_lenient(raw)
     notes.append(f"the arguments were repaired: {', '.join(repaired.repairs)}")
-    return clean_surrogates(repaired.value)
+    return repaired.value
 
 
 def _unwrap(value: Any, notes: list[str]) -> dict[str, Any]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.tools.contract import ToolNames
 from grokmini.workspace.confusables import Confusable
 from grokmini.workspace.edit import MAX_LINES_NAMED, Refusal
+
+_MARKS: Final = str.maketrans({" ": "·", "\t": "→"})
 
 
 def refusal_error(refusal: Refusal, shown: str, names: ToolNames) -> ToolError:
@@ -18,7 +22,7 @@ def refusal_error(refusal: Refusal, shown: str, names: ToolNames) -> ToolError:
             "Make them differ, or go on if nothing has to change.",
         )
     if refusal.reason == "ambiguous":
-        return ToolError(ToolErrorKind.CONFLICT, _ambiguous(refusal, shown))
+        return ToolError(ToolErrorKind.INVALID_ARGUMENTS, _ambiguous(refusal, shown))
     hints = [f"`old_string` was not found in {shown}; nothing was changed.", *_hints(refusal)]
     hints.append(f"Read the place again with {names.of(ToolKind.READ)} and copy the text exactly.")
     return ToolError(ToolErrorKind.NOT_FOUND, " ".join(hints))
@@ -39,13 +43,22 @@ def _hints(refusal: Refusal) -> list[str]:
     if refusal.numbered:
         return ["It begins with a line number (`N→`) from a listing: leave those out."]
     if refusal.indentation_at is not None:
+        number, line = refusal.indentation_at
         return [
-            f"Only white space differs at line {refusal.indentation_at}: mind tabs, spaces and ends of lines."
+            f"Only white space differs from line {number} on, which is `{_visible(line)}` (→ tab, · space)."
         ]
     if refusal.nearest is not None:
         number, line = refusal.nearest
         return [f"The nearest line is {number}: `{line}`."]
     return []
+
+
+def _visible(line: str) -> str:
+    """The line with the white space at both ends made visible."""
+    body = line.strip(" \t")
+    lead = line[: len(line) - len(line.lstrip(" \t"))] if body else line
+    tail = line[len(lead) + len(body) :]
+    return f"{lead.translate(_MARKS)}{body}{tail.translate(_MARKS)}"
 
 
 def _look_alikes(found: tuple[Confusable, ...]) -> str:

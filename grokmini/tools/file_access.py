@@ -84,8 +84,8 @@ def file_error(error: OSError, path: Path, ctx: ToolCallContext) -> ToolError:
         case FileTooLargeError():
             return ToolError(
                 ToolErrorKind.TOO_LARGE,
-                f"{shown} is {error.size:,} bytes, over the {MAX_FILE_BYTES:,} that are read whole. Look for what you "
-                f"need with {names.of(ToolKind.SEARCH)}, or read a part through {names.of(ToolKind.EXECUTE)} (sed -n).",
+                f"{shown} is {error.size:,} bytes, over the {MAX_FILE_BYTES:,} that are read whole. "
+                f"Look at a part of it through {names.of(ToolKind.EXECUTE)} (grep -n, sed -n, tail).",
             )
         case NotRegularError():
             return ToolError(

@@ -2,13 +2,15 @@
 
 Forgiven: a code fence around it, single quotes, trailing commas, Python's True/False/None, real newlines inside
 strings, unknown escapes (`\\d`), backslash-n between tokens, brackets not closed at the end, closers too many.
-A string that is cut off is never forgiven: half a command or half a file must not be used.
+A string or number that is cut off is never forgiven: half a command or half a file must not be used.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any, Final
+
+from grokmini.protocol.codec import clean_surrogates
 
 MAX_DEPTH: Final = 64
 
@@ -58,7 +60,7 @@ def read_lenient(text: str) -> Repaired:
         return Repaired(tagged, ("parameters in tags",))
     reader = _Reader(text)
     value = reader.read_whole()
-    return Repaired(value, tuple(dict.fromkeys(reader.repairs)))
+    return Repaired(clean_surrogates(value), tuple(dict.fromkeys(reader.repairs)))
 
 
 def _read_tags(text: str) -> dict[str, str] | None:
@@ -99,6 +101,8 @@ class _Reader:
             return self._string()
         if number := _NUMBER.match(self._text, self._at):
             self._at = number.end()
+            if depth and self._at == len(self._text):
+                raise UnreadableError("a number may be cut off", number.start())
             return _number(number[0])
         if (word := _WORD.match(self._text, self._at)) and word[0] in _CONSTANTS:
             self._at = word.end()

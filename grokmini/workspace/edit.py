@@ -32,14 +32,15 @@ class Refusal(NamedTuple):
     """Why nothing was replaced.
 
     `lines`: where the text is found more than once. `nearest`: number and text of the line most like the first
-    one wanted. `indentation_at`: the line from which only white space differs. `confusables`: look-alike
-    characters that explain the miss. `numbered`: the wanted text begins with line numbers of a listing.
+    one wanted. `indentation_at`: number and text of the line from which only white space differs.
+    `confusables`: look-alike characters that explain the miss. `numbered`: the wanted text begins with line
+    numbers of a listing.
     """
 
     reason: Reason
     lines: tuple[int, ...] = ()
     nearest: tuple[int, str] | None = None
-    indentation_at: int | None = None
+    indentation_at: tuple[int, str] | None = None
     confusables: tuple[Confusable, ...] = ()
     numbered: bool = False
 
@@ -104,10 +105,14 @@ def _missing(text: str, wanted: str, indentation_lines: tuple[int, ...]) -> Refu
     return Refusal(
         "missing",
         nearest=nearest_line(text, first),
-        indentation_at=indentation_lines[0] if indentation_lines else None,
+        indentation_at=_numbered_line(text, indentation_lines[0]) if indentation_lines else None,
         confusables=find_confusables(text, wanted),
         numbered=bool(arrow) and marker.strip().isdigit(),
     )
+
+
+def _numbered_line(text: str, number: int) -> tuple[int, str]:
+    return number, text.split("\n", number)[number - 1][:MAX_NEAREST]
 
 
 def nearest_line(text: str, wanted: str) -> tuple[int, str] | None:

@@ -18,6 +18,8 @@ from typing import Final
 MAX_FILE_BYTES: Final = 50_000_000
 """Files above this are not read whole."""
 
+_NO_FILE_BESIDE: Final = frozenset({errno.EACCES, errno.EPERM, errno.ENOENT})
+
 
 class FileTooLargeError(OSError):
     """The file is over `MAX_FILE_BYTES`. `size` is its size in bytes."""
@@ -75,8 +77,8 @@ def _replace(target: Path, data: bytes, status: os.stat_result | None) -> bool:
     temporary = target.parent / f".grokmini-{secrets.token_hex(8)}.tmp"
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except PermissionError:
-        if status is None:
+    except OSError as error:
+        if status is None or error.errno not in _NO_FILE_BESIDE:
             raise
         return False
     try:
@@ -109,12 +111,22 @@ def _take_over(fd: int, target: Path, status: os.stat_result) -> bool:
 
 
 def _overwrite(target: Path, data: bytes) -> None:
-    fd = os.open(target, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        _write_all(fd, data)
-        os.ftruncate(fd, len(data))
-    finally:
-        os.close(fd)
+    """Write in place; when that fails half way, put the old content back."""
+    fd = os.open(target, os.O_RDWR | os.O_CLOEXEC)
+    with os.fdopen(fd, "r+b", buffering=0) as file:
+        old = file.readall()
+        try:
+            _write_over(file.fileno(), data)
+        except OSError:
+            with suppress(OSError):
+                _write_over(file.fileno(), old)
+            raise
+
+
+def _write_over(fd: int, data: bytes) -> None:
+    os.lseek(fd, 0, os.SEEK_SET)
+    _write_all(fd, data)
+    os.ftruncate(fd, len(data))
 
 
 def _write_all(fd: int, data: bytes) -> None:

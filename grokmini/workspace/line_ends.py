@@ -70,6 +70,11 @@ class LineFeedView:
         return self._end_at(following)
 
 
+def only_crlf(text: str) -> bool:
+    """Whether the text has lines and every one that ends does so with CRLF."""
+    return "\r\n" in text and text.count("\n") == text.count("\r\n")
+
+
 def _common_tail(old: list[str], new: list[str]) -> int:
     count = 0
     for one, other in zip(reversed(old), reversed(new), strict=False):

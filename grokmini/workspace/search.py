@@ -52,7 +52,10 @@ FILE_TYPES: Final = {
 
 
 class SearchQuery(NamedTuple):
-    """What is looked for. `top` is a file or folder; `before` and `after` count lines around a match."""
+    """What is looked for. `top` is a file or folder; `before` and `after` count lines around a match.
+
+    `file_seconds` is the time our own search gives one file; what it found until then counts.
+    """
 
     pattern: str
     top: Path
@@ -63,6 +66,7 @@ class SearchQuery(NamedTuple):
     ignore_case: bool = False
     multiline: bool = False
     mode: OutputMode = "content"
+    file_seconds: float = FILE_SECONDS
 
 
 def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]:
@@ -146,30 +150,28 @@ def _search_file(
     if file is None:
         return ""
     text = file.text.replace("\r\n", "\n")
-    matched = _matching_lines(pattern, text, query.multiline)
+    lines = text.removesuffix("\n").split("\n") if text else []
+    matched = {number for number in _matching_lines(pattern, text, lines, query) if number < len(lines)}
     if not matched:
         return ""
     if query.mode == "files_with_matches":
         return f"{shown(path)}\n"
     if query.mode == "count":
         return f"{shown(path)}:{len(matched)}\n"
-    return f"{shown(path)}\n" + _with_context(text.split("\n"), matched, query)
+    return f"{shown(path)}\n" + _with_context(lines, matched, query)
 
 
-def _matching_lines(pattern: regex.Pattern[str], text: str, multiline: bool) -> set[int]:
+def _matching_lines(pattern: regex.Pattern[str], text: str, lines: list[str], query: SearchQuery) -> set[int]:
     """Numbers, from 0, of the lines a match touches. Slow patterns give what was found in time."""
     matched: set[int] = set()
-    until = time.monotonic() + FILE_SECONDS
+    until = time.monotonic() + query.file_seconds
     try:
-        if multiline:
-            for match in pattern.finditer(text, timeout=FILE_SECONDS, concurrent=True):
+        if query.multiline:
+            for match in pattern.finditer(text, timeout=query.file_seconds, concurrent=True):
                 start, end = match.span()
                 first = text.count("\n", 0, start)
                 matched.update(range(first, first + text.count("\n", start, max(start, end - 1)) + 1))
         else:
-            lines = text.split("\n")
-            if not lines[-1]:
-                lines.pop()
             for number, line in enumerate(lines):
                 if pattern.search(line, timeout=max(0.001, until - time.monotonic()), concurrent=True):
                     matched.add(number)

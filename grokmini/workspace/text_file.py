@@ -100,11 +100,14 @@ def _strict(data: bytes, encoding: str, label: str, bom: bytes = b"") -> TextFil
 def _without_bom(data: bytes, sample: bytes) -> TextFile | None:
     pairs = len(sample) // 2
     even, odd = sample[0 : 2 * pairs : 2].count(0), sample[1 : 2 * pairs : 2].count(0)
-    if pairs and odd > 0.4 * pairs and even == 0:
-        return _strict(data, "utf-16-le", "UTF-16 LE without BOM")
-    if pairs and even > 0.4 * pairs and odd == 0:
-        return _strict(data, "utf-16-be", "UTF-16 BE without BOM")
-    return None
+    found = None
+    if odd > 0.4 * pairs and even == 0:
+        found = _strict(data, "utf-16-le", "UTF-16 LE without BOM")
+    elif even > 0.4 * pairs and odd == 0:
+        found = _strict(data, "utf-16-be", "UTF-16 BE without BOM")
+    if found is None or any(chr(control) in found.text for control in _CONTROLS):
+        return None
+    return found
 
 
 def _control_share(sample: bytes) -> float:

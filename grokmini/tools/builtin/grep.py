@@ -73,7 +73,7 @@ class Grep(Tool[GrepArgs]):
         state = ctx.resources.get(ShellState)
         program = shutil.which("rg", path=state.env.get("PATH"))
         found = await (_with_ripgrep(program, query, state, ctx) if program else _by_ourselves(query, ctx))
-        return _result(args, found)
+        return await asyncio.to_thread(_result, args, found)
 
 
 class _Found(NamedTuple):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, ClassVar, Final, NamedTuple
 
 import msgspec
 
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
-from grokmini.tools.file_access import open_text, path_of
+from grokmini.tools.file_access import OpenedText, open_text, path_of
+from grokmini.workspace.line_ends import only_crlf
 from grokmini.workspace.workspace import Workspace
 
 MAX_LINES: Final = 1_000
@@ -52,27 +54,26 @@ class ReadFile(Tool[ReadArgs]):
     async def run(self, args: ReadArgs, ctx: ToolCallContext) -> ToolOutput:
         """Read it. Raises `ToolError`."""
         opened = await open_text(path_of(args.target_file, "target_file", ctx), ctx)
-        workspace = ctx.resources.get(Workspace)
-        workspace.views.note(workspace.real(opened.path), opened.data)
-        page = paginate(opened.text.text, args.offset, args.limit)
-        notes = page.notes(opened.text.text)
-        if opened.text.label != "UTF-8":
-            notes.append(f"encoding: {opened.text.label}")
-        if "\r\n" in opened.text.text:
-            ends = (
-                "CRLF"
-                if opened.text.text.count("\n") == opened.text.text.count("\r\n")
-                else "mixed CRLF and LF"
-            )
-            notes.append(f"line ends: {ends}, kept by edits")
-        body = page.numbered()
-        prompt = "\n".join([*([body] if page.lines else []), *(f"[{note}]" for note in notes)])
-        count = len(page.lines)
-        return ToolOutput(
-            output="\n".join(page.lines),
-            prompt_text=prompt,
-            display=SummaryDisplay(f"{count} line{'' if count == 1 else 's'}"),
-        )
+        return await asyncio.to_thread(_show, opened, args, ctx.resources.get(Workspace))
+
+
+def _show(opened: OpenedText, args: ReadArgs, workspace: Workspace) -> ToolOutput:
+    workspace.views.note(workspace.real(opened.path), opened.data)
+    text = opened.text.text
+    page = paginate(text, args.offset, args.limit)
+    notes = page.notes(text)
+    if opened.text.label != "UTF-8":
+        notes.append(f"encoding: {opened.text.label}, kept by edits")
+    if "\r\n" in text:
+        ends = "CRLF" if only_crlf(text) else "mixed CRLF and LF"
+        notes.append(f"line ends: {ends}, kept by edits")
+    body = [page.numbered()] if page.lines else []
+    count = len(page.lines)
+    return ToolOutput(
+        output="\n".join(page.lines),
+        prompt_text="\n".join([*body, *(f"[{note}]" for note in notes)]),
+        display=SummaryDisplay(f"{count} line{'' if count == 1 else 's'}"),
+    )
 
 
 class Page(NamedTuple):

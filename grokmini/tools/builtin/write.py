@@ -18,6 +18,7 @@ from grokmini.tools.file_changes import (
     planned_diff,
     require_view,
 )
+from grokmini.workspace.line_ends import only_crlf
 from grokmini.workspace.text_file import decode_text
 from grokmini.workspace.workspace import Workspace
 
@@ -32,7 +33,8 @@ class WriteArgs(msgspec.Struct, frozen=True):
 class Write(Tool[WriteArgs]):
     """Writes through the workspace; a file that exists must have been read as it is now.
 
-    The content is written as given. A replaced file keeps its encoding and byte order mark.
+    The content is written as given, except that a replaced file keeps its encoding, its byte order mark and,
+    when all its lines end so, CRLF.
     """
 
     id: ClassVar[str] = "write"
@@ -77,4 +79,7 @@ async def _plan(args: WriteArgs, ctx: ToolCallContext) -> PlannedWrite:
     text = decode_text(before)
     if text is None:
         raise binary_error(shown, before, ctx.names)
-    return PlannedWrite(path, shown, before, encode_new(text, args.content, shown), text.text, args.content)
+    content = args.content
+    if only_crlf(text.text) and "\r" not in content:
+        content = content.replace("\n", "\r\n")
+    return PlannedWrite(path, shown, before, encode_new(text, content, shown), text.text, content)

@@ -1,0 +1,186 @@
+"""What the unconfined runner promises about processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from grokmini.sandbox.environment import neutral_environment
+from grokmini.sandbox.runner import CommandHandle, CommandSpec
+from grokmini.sandbox.unconfined import UnconfinedRunner
+from tests.sandbox.liveness import alive
+
+
+def _spec(command: str, cwd: Path, *, side: bool = False) -> CommandSpec:
+    return CommandSpec(("/bin/sh", "-c", command), cwd, neutral_environment(os.environ), side_channel=side)
+
+
+@asynccontextmanager
+async def _runner() -> AsyncIterator[UnconfinedRunner]:
+    runner = UnconfinedRunner()
+    try:
+        yield runner
+    finally:
+        await runner.close()
+
+
+async def _read(handle: CommandHandle) -> bytes:
+    return b"".join([chunk async for chunk in handle.output()])
+
+
+async def _gone(pid: int) -> bool:
+    for _ in range(200):
+        if not alive(pid):
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+async def test_output_and_error_come_merged_and_the_exit_code_is_told(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("echo out; echo err >&2; exit 7", tmp_path))
+        assert await _read(handle) == b"out\nerr\n"
+        assert (await handle.wait()).code == 7
+
+
+async def test_death_by_a_signal_is_told_as_one(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("kill -9 $$", tmp_path))
+        status = await handle.wait()
+        assert (status.code, status.signal) == (None, signal.SIGKILL)
+
+
+async def test_a_command_has_no_terminal_no_input_and_a_session_of_its_own(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        script = "cat; (: </dev/tty) 2>/dev/null && echo tty; ps -o sid= -p $$ | tr -d ' '; echo $$"
+        handle = await runner.start(_spec(script, tmp_path))
+        session, pid = (await _read(handle)).split()
+        assert session == pid
+
+
+async def test_the_side_channel_comes_back_whole(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(
+            _spec('echo aside >/dev/fd/"$GROKMINI_SIDE_FD"; echo out', tmp_path, side=True)
+        )
+        assert await _read(handle) == b"out\n"
+        assert await handle.side_output() == b"aside\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["sleep 300 & echo $!", "setsid sleep 300 & echo $!", "(trap '' TERM HUP; sleep 300) & echo $!"]
+)
+async def test_what_a_command_leaves_running_is_gone_when_it_ends(tmp_path: Path, command: str) -> None:
+    async with _runner() as runner:
+        started = time.monotonic()
+        handle = await runner.start(_spec(command, tmp_path))
+        pid = int(await _read(handle))
+        status = await handle.wait()
+        assert status.code == 0
+        assert status.left_over >= 1
+        assert await _gone(pid)
+        assert time.monotonic() - started < 2
+
+
+async def test_last_words_of_a_child_are_still_read(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("(sleep 0.02; echo late) & echo early", tmp_path))
+        assert await _read(handle) == b"early\nlate\n"
+        assert (await handle.wait()).left_over == 0
+
+
+async def test_kill_ends_a_group_that_obeys_at_once(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("sleep 300 & echo $!; wait", tmp_path))
+        child = int(await anext(handle.output()))
+        started = time.monotonic()
+        await handle.kill()
+        assert time.monotonic() - started < 0.9
+        assert await _gone(child)
+
+
+async def test_kill_ends_a_tree_that_ignores_being_asked(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        script = "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$; sleep 300' & sleep 300; sleep 300"
+        handle = await runner.start(_spec(script, tmp_path))
+        child = int(await anext(handle.output()))
+        await handle.kill()
+        assert (await handle.wait()).signal == signal.SIGKILL
+        assert await _gone(child)
+
+
+async def test_abandon_returns_at_once_and_close_waits_for_the_end(tmp_path: Path) -> None:
+    runner = UnconfinedRunner()
+    handle = await runner.start(_spec("trap '' TERM; echo $$; sleep 300; sleep 300", tmp_path))
+    pid = int(await anext(handle.output()))
+    started = time.monotonic()
+    handle.abandon()
+    handle.abandon()
+    assert time.monotonic() - started < 0.1
+    await runner.close()
+    assert not alive(pid)
+
+
+async def test_closing_the_runner_kills_what_runs(tmp_path: Path) -> None:
+    runner = UnconfinedRunner()
+    handle = await runner.start(_spec("echo $$; sleep 300", tmp_path))
+    pid = int(await anext(handle.output()))
+    await runner.close()
+    assert not alive(pid)
+    with pytest.raises(RuntimeError):
+        await runner.start(_spec("true", tmp_path))
+
+
+async def test_a_pending_read_can_be_cancelled_and_taken_up_again(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("read line < gate; echo done", tmp_path))
+        os.mkfifo(tmp_path / "gate")
+        await handle.kill()
+        handle = await runner.start(_spec("read line < gate; echo done", tmp_path))
+        stream = handle.output()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.02):
+                await anext(stream)
+        await asyncio.to_thread((tmp_path / "gate").write_text, "go\n")
+        assert await anext(stream) == b"done\n"
+
+
+async def test_output_nobody_reads_waits_in_the_pipe_not_in_memory(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handle = await runner.start(_spec("yes", tmp_path))
+        first = await anext(handle.output())
+        assert first.startswith(b"y\n")
+        await asyncio.sleep(0.05)
+        assert handle._output.unread <= 1_048_576 + 65_536
+
+
+async def test_a_missing_folder_or_program_is_an_os_error_and_leaks_nothing(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        before = set(os.listdir("/proc/self/fd"))
+        with pytest.raises(FileNotFoundError):
+            await runner.start(_spec("true", tmp_path / "nowhere"))
+        with pytest.raises(FileNotFoundError):
+            await runner.start(CommandSpec(("/no/such/program",), tmp_path, {}))
+        assert set(os.listdir("/proc/self/fd")) == before
+
+
+async def test_a_finished_command_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        before = set(os.listdir("/proc/self/fd"))
+        handle = await runner.start(_spec("echo hi; sleep 300 &", tmp_path, side=True))
+        await _read(handle)
+        await handle.wait()
+        assert set(os.listdir("/proc/self/fd")) == before
+
+
+async def test_the_runner_says_that_nothing_is_enforced() -> None:
+    runner = UnconfinedRunner()
+    assert runner.enforcement.label == "none"
+    assert not runner.enforcement.confined

@@ -14,7 +14,6 @@ from pathlib import Path
 import msgspec
 
 from grokmini.config.paths import make_private_folder
-from grokmini.text.redact import redact
 
 MOST_BYTES = 5_000_000
 MOST_FILES = 5
@@ -42,6 +41,8 @@ class DayLog(logging.Handler):
             logging.getLogger().removeHandler(self)
 
     def _line(self, record: logging.LogRecord) -> bytes:
+        from grokmini.text.redact import redact  # its patterns take a while to build, and most runs log nothing
+
         fields: dict[str, object] = {
             "time": round(record.created, 3),
             "level": record.levelname.lower(),

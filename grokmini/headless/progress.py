@@ -15,7 +15,6 @@ from grokmini.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from grokmini.render.lines import ansi
 
 if TYPE_CHECKING:
     from grokmini.render.linear import LinearView
@@ -44,6 +43,8 @@ class Progress:
         elif isinstance(event, Notice) and (event.level != "info" or self._view):
             self._say(f"! {event.text}")
         elif self._view and not isinstance(event, (Notice, *_ON_STDOUT)):
+            from grokmini.render.lines import ansi  # a run that nobody watches needs no styling
+
             for line in self._view.apply(event):
                 self._write(ansi(line, self._colours) + "\n")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pexpect
 
@@ -172,3 +174,18 @@ def test_python_m_grokmini_is_the_same_program(place: Place) -> None:
         check=True,
     )
     assert done.stdout == place.run("--version").stdout
+
+
+def test_the_session_that_the_readme_shows_is_the_one_that_the_demo_prints(place: Place) -> None:
+    """But for times and the folder's name."""
+    readme = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    shown = readme.partition("```text\n")[2].partition("```")[0]
+    done = place.run("demo", env={"COLUMNS": "80"})
+    assert without_accidents(shown) == without_accidents(done.stdout)
+
+
+def without_accidents(text: str) -> list[str]:
+    """The lines without times, folder names and what the test runner of this Python prints."""
+    text = re.sub(r"/[\w/.-]*grokmini-demo-\w+", "FOLDER", text)
+    text = re.sub(r" *\b\d+\.\d+ s\b", " TIME", text)
+    return [line for line in text.splitlines() if not line.startswith(" " * 8)]

@@ -50,7 +50,7 @@ def complete_path(typed: str, cwd: str) -> Completion:
             ]
     except (OSError, ValueError, RuntimeError):  # no such folder or user: nothing to complete
         return NOTHING
-    return _choose(start, sorted(name for name in found if name.isprintable()), "")
+    return _choose(start, [name for name in found if name.isprintable()], "")
 
 
 def _choose(start: str, candidates: list[str], end: str) -> Completion:
@@ -62,7 +62,7 @@ def _choose(start: str, candidates: list[str], end: str) -> Completion:
     common = _common_beginning(candidates)
     if len(common) > len(start):
         return Completion(common[len(start) :])
-    shown = candidates[:MAX_SHOWN]
+    shown = sorted(candidates)[:MAX_SHOWN]
     if len(candidates) > MAX_SHOWN:
         shown.append(f"and {len(candidates) - MAX_SHOWN} more")
     return Completion("", tuple(shown))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from grokmini.repl.linear import LinearOptions, LinearTerminal, run
+from grokmini.repl.ports import UsageFigures
 from tests.repl.scripted_session import ScriptedFactory, ScriptedSession
 
 
@@ -14,7 +15,7 @@ async def main() -> int:
     """Talk on the terminal that this runs on. `/usage` is a bug of the session's."""
     session = ScriptedSession()
 
-    async def broken() -> object:
+    async def broken() -> UsageFigures:
         raise RuntimeError("a bug")
 
     opened = session.opened._replace(usage=broken)

@@ -132,14 +132,14 @@ PRESSES = st.sampled_from(
 
 def rows_of(written: str, width: int) -> tuple[list[str], int]:
     """The rows that a terminal shows up to the cursor, and the cursor's column."""
-    screen = pyte.Screen(width, 400)
+    screen = pyte.Screen(width, 200)
     screen.set_mode(pyte.modes.LNM)
     pyte.Stream(screen).feed(written)
     return [row.rstrip() for row in screen.display[: screen.cursor.y + 1]], min(screen.cursor.x, width - 1)
 
 
-@given(st.lists(PRESSES, max_size=40), st.sampled_from([7, 8, 20]))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.lists(PRESSES, max_size=25), st.sampled_from([7, 8, 20]))
+@settings(max_examples=40, derandomize=True, deadline=None)
 def test_what_is_written_always_shows_the_draft_and_only_moves_forward(
     presses: list[Press], width: int
 ) -> None:

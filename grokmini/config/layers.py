@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from grokmini.config.locate import key_at, locate
 from grokmini.protocol.errors import ConfigError
+from grokmini.text.sanitise import sanitise
 
 Table: TypeAlias = dict[str, Any]
 Trust = Literal["system", "user", "project"]
@@ -26,7 +27,7 @@ class Layer(NamedTuple):
         """`FILE, line L, column C: key` for a message."""
         place = locate(self.text, key)
         where = f"{self.path}, line {place.line}, column {place.column}" if place else str(self.path)
-        return f"{where}: {'.'.join(key)}"
+        return sanitise(f"{where}: {'.'.join(key)}", newlines=False)
 
 
 def read_layer(trust: Trust, path: Path) -> Layer | None:
@@ -65,7 +66,8 @@ def _not_toml(path: Path, text: str, error: ValueError) -> ConfigError:
     line, column = _position(str(error), text)
     key = key_at(text, line)
     return ConfigError(
-        f"{path}, line {line}, column {column}: not valid TOML" + (f" (at key {key})" if key else ""),
+        f"{path}, line {line}, column {column}: not valid TOML"
+        + (f" (at key {sanitise(key, newlines=False)})" if key else ""),
         "texts need quotes, tables a line like [shell]; fix the file or move it away",
     )
 

@@ -26,6 +26,14 @@ PROJECT_KEYS = (("permission", "ask"), ("permission", "deny"))
 """All that a project may set: it can only make things stricter. Its rules are added, they replace none."""
 
 _DERIVED = frozenset({("permission", "never_ask")})
+_KINDS = {
+    "object": "a table",
+    "array": "an array",
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+}
 _ON = frozenset({"1", "true", "yes", "on"})
 
 
@@ -111,7 +119,8 @@ def _known_part(layer: Layer, warnings: list[str]) -> Table:
         elif section in sections and section != "model":
             known[section] = _known_fields(layer, (section,), value, sections[section], warnings)
         else:
-            warnings.append(_unknown(layer, (section,), [*sections, "model"]))
+            keys = [key for key, _ in leaves({section: value})]
+            warnings += [_unknown(layer, (), key, [*sections, "model"]) for key in keys]
     return known
 
 
@@ -125,13 +134,15 @@ def _known_fields(layer: Layer, at: tuple[str, ...], value: Any, type_: Any, war
         if name in fields:
             kept[name] = _known_fields(layer, (*at, name), inner, fields[name], warnings)
         else:
-            warnings.append(_unknown(layer, (*at, name), list(fields)))
+            warnings.append(_unknown(layer, at, (*at, name), list(fields)))
     return kept
 
 
-def _unknown(layer: Layer, key: tuple[str, ...], known: list[str]) -> str:
-    close = nearest(key[-1], known, 1)
-    meant = f"; did you mean {'.'.join((*key[:-1], close[0]))}?" if close else ""
+def _unknown(layer: Layer, at: tuple[str, ...], key: tuple[str, ...], known: list[str]) -> str:
+    """The warning for `key`, whose first part behind `at` is none of the `known`."""
+    wrong = len(at)
+    close = nearest(key[wrong], known, 1)
+    meant = f"; did you mean {'.'.join((*at, close[0], *key[wrong + 1 :]))}?" if close else ""
     return f"{layer.at(key)} is not a known setting and has no effect{meant}"
 
 
@@ -189,10 +200,10 @@ def _reason(message: str) -> tuple[str, tuple[str, ...]]:
     inner = tuple(part for part in path.rstrip("`").replace("[", ".[").split(".") if part and part[0] != "[")
     expected, _, got = problem.partition(", got ")
     if got and expected.startswith("Expected "):
-        return (
-            f"must be {expected.removeprefix('Expected ').replace('`', '')}, not {got.replace('`', '')}",
-            inner,
-        )
+        wanted, given = expected.removeprefix("Expected "), got
+        for theirs, ours in _KINDS.items():
+            wanted, given = wanted.replace(f"`{theirs}", f"`{ours}"), given.replace(f"`{theirs}", f"`{ours}")
+        return f"must be {wanted}, not {given}".replace("`", ""), inner
     return "has a value that is not allowed", inner
 
 

@@ -126,21 +126,15 @@ class ChatStateActor:
         settle(command.reply, request)
 
     def _repair(self) -> RepairReport:
-        before = self._state.conversation.stored
-        report = self._state.conversation.repair()
-        if report.changed:
-            self._save_changed(before)
-            self._on_repair(report)
-        return report
-
-    def _save_changed(self, before: tuple[Stored, ...]) -> None:
-        """Append when only the end is new, the usual case after a stop; else write the history anew."""
-        after = self._state.conversation.stored
-        if after[: len(before)] == before:
-            for stored in after[len(before) :]:
+        repair = self._state.conversation.repair()
+        if repair.appended is None:
+            self._rewrite()
+        else:
+            for stored in repair.appended:
                 self._persistence.append(stored)
-            return
-        self._rewrite()
+        if repair.report.changed:
+            self._on_repair(repair.report)
+        return repair.report
 
     def _rewrite(self) -> None:
         self._persistence.replace(self._state.conversation.stored)
@@ -246,9 +240,10 @@ class ChatHandle:
 
 def abandon(command: Command) -> None:
     """Tell whoever waits for a command that it will not be answered."""
-    if isinstance(command, PushPrompt | BuildRequest | RepairAfterStop | Flush | Read):
-        if not command.reply.done():
-            command.reply.set_exception(RuntimeError("the owner of the conversation has ended"))
+    if not isinstance(command, PushPrompt | BuildRequest | RepairAfterStop | Flush | Read):
+        return
+    if not command.reply.done():
+        command.reply.set_exception(RuntimeError("the owner of the conversation has ended"))
 
 
 def settle(reply: asyncio.Future[T], value: T) -> None:

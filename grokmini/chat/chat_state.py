@@ -57,6 +57,7 @@ class ChatState:
         """The next request. The history must be repaired before."""
         built: Built = build(
             self.conversation.items,
+            self.conversation.figure,
             request_id=request_id,
             model=model,
             tools=tools,

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from grokmini.chat.estimate import Figure, figure_of_item, figure_of_items
-from grokmini.chat.repair import RepairReport, repair
+from grokmini.chat.repair import RepairReport, is_paired, repair
 from grokmini.chat.slimming import clear_old_results
 from grokmini.protocol.items import ConversationItem, Stored, SystemItem, UserItem
+
+
+class Repair(NamedTuple):
+    """What a repair did. `appended` is what came to the end; None when older items were changed, too."""
+
+    report: RepairReport
+    appended: list[Stored] | None
 
 
 class Conversation:
@@ -16,6 +24,7 @@ class Conversation:
     def __init__(self, stored: Iterable[Stored] = ()) -> None:
         self._stored = list(stored)
         self._figure = self._count()
+        self._paired = 0
 
     def __len__(self) -> int:
         return len(self._stored)
@@ -56,6 +65,7 @@ class Conversation:
         """A whole new history."""
         self._stored = list(stored)
         self._figure = self._count()
+        self._paired = 0
 
     def replace_system(self, text: str) -> bool:
         """Make this the system prompt. False when it already was."""
@@ -66,15 +76,24 @@ class Conversation:
             self._stored[0] = Stored(SystemItem(text))
         else:
             self._stored.insert(0, Stored(SystemItem(text)))
+            self._paired = 0
         self._figure = self._count()
         return True
 
-    def repair(self) -> RepairReport:
-        """Give every call its result. To be called at the four write borders only."""
-        repaired = repair(self._stored)
-        if repaired.report.changed:
-            self.replace(repaired.items)
-        return repaired.report
+    def repair(self) -> Repair:
+        """Give every call its result. To be called at the four write borders only.
+
+        What was found valid stays so when items are added; only those are looked at.
+        """
+        before = self._stored
+        report = RepairReport()
+        appended: list[Stored] | None = []
+        if not is_paired(before[self._paired :]):
+            items, report = repair(before)
+            self.replace(items)
+            appended = items[len(before) :] if items[: len(before)] == before else None
+        self._paired = len(self._stored)
+        return Repair(report, appended)
 
     def clear_old_results(self) -> int:
         """Drop results too old to matter (slimming, second layer); how many were dropped now."""

@@ -127,8 +127,10 @@ class SessionFiles(SessionSpill):
         """Write what is pending, release the lock, end. Calling it again does nothing."""
         if self._closed:
             return
-        if self._started() is not None:
+        writer = self._started()
+        if writer is not None:
             await self._flush(last=True)
+            writer.join()
         self._closed = True
 
     # The thread

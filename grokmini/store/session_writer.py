@@ -107,7 +107,7 @@ class SessionWriter:
             self._signal.set()
 
     def join(self) -> None:
-        """Wait (blocking) for the thread's end, after a last flush."""
+        """Wait for the thread's end: right after the answer to a last flush, so for no time to speak of."""
         self._thread.join()
 
     def _run(self) -> None:

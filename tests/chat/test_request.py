@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
-from grokmini.chat.request import CopyState, build
+from grokmini.chat.estimate import figure_of_items, figure_of_tools
+from grokmini.chat.request import Built, CopyState, build
 from grokmini.protocol.items import (
     AssistantItem,
     BackendToolCallItem,
@@ -25,20 +28,38 @@ WHOLE = CopyState()
 SEES = msgspec.structs.replace(MODEL, supports=Supports(images=True))
 
 
+def build_whole(
+    items: Sequence[ConversationItem],
+    *,
+    model: ModelSpec = MODEL,
+    tools: tuple[ToolSpec, ...] = (),
+    state: CopyState = WHOLE,
+) -> Built:
+    """Build with nothing known of the model."""
+    return build(
+        items,
+        figure_of_items(items),
+        request_id="r",
+        model=model,
+        tools=tools,
+        conversation_id="c",
+        state=state,
+        factor=None,
+    )
+
+
 def request(
     *items: ConversationItem, model: ModelSpec = MODEL, state: CopyState = WHOLE
 ) -> tuple[ModelRequest, CopyState]:
     """Build a request without tools."""
-    built = build(items, request_id="r", model=model, tools=(), conversation_id="c", state=state, factor=None)
+    built = build_whole(items, model=model, state=state)
     return built.request, built.state
 
 
 def test_items_tools_and_ids_are_handed_over() -> None:
     tool = ToolSpec("grep", "Search.", msgspec.Raw(b"{}"))
     items = (SystemItem("s"), prompt("a", 0))
-    built = build(
-        items, request_id="r", model=MODEL, tools=(tool,), conversation_id="c", state=CopyState(), factor=None
-    )
+    built = build_whole(items, tools=(tool,))
     assert built.request == ModelRequest("r", MODEL, items, (tool,), conversation_id="c")
 
 
@@ -100,3 +121,12 @@ def test_a_larger_window_gets_everything_again() -> None:
     sent, after = request(*full_window(6), state=state)
     assert min(lengths(sent)) == 20_000
     assert after.cut_turn == 0
+
+
+def test_the_figure_of_a_request_is_that_of_what_is_sent() -> None:
+    small = msgspec.structs.replace(MODEL, context_window=50_000)
+    tool = ToolSpec("grep", "Search.", msgspec.Raw(b"{}"))
+    items = [*full_window(6), ReasoningItem("x" * 400, model="other"), UnknownItem("hologram")]
+    built = build_whole(items, model=small, tools=(tool,))
+    assert built.figure == figure_of_items(built.request.items).plus(figure_of_tools((tool,)))
+    assert built.figure.plain < figure_of_items(items).plain

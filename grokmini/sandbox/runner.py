@@ -63,7 +63,7 @@ class CommandHandle(Protocol):
         """
 
     async def side_output(self) -> bytes:
-        """What the child wrote to its side channel, whole, once it has ended (64 KiB at most)."""
+        """What the child wrote to its side channel, whole, once it has ended; empty when it was over 256 KiB."""
 
     async def wait(self) -> ExitStatus:
         """Wait for the end. What is left of the group is then killed."""

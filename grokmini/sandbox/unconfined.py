@@ -23,7 +23,7 @@ from grokmini.sandbox.survivors import descendants, holders_of_pipe, signal_all
 
 READ_SIZE: Final = 65_536
 MAX_UNREAD: Final = 1_048_576
-MAX_SIDE_OUTPUT: Final = 65_536
+MAX_SIDE_OUTPUT: Final = 262_144
 TERM_GRACE: Final = 1.0
 """Seconds between asking a group to end and ending it."""
 SETTLE: Final = 0.1
@@ -33,13 +33,18 @@ DRAIN_LIMIT: Final = 2.0
 
 
 class _Pipe:
-    """The read end of a pipe, drained by the event loop into memory with a bound on what waits unread."""
+    """The read end of a pipe, drained by the event loop into memory with a bound on what waits unread.
 
-    def __init__(self, fd: int, on_change: Callable[[], None], bound: int) -> None:
+    At the bound it stops reading until something is taken, or, with `overflow`, throws all away and goes on.
+    """
+
+    def __init__(self, fd: int, on_change: Callable[[], None], bound: int, *, overflow: bool = False) -> None:
         os.set_blocking(fd, False)
         self._fd = fd
         self._on_change = on_change
         self._bound = bound
+        self._overflow = overflow
+        self.overflowed = False
         self._loop = asyncio.get_running_loop()
         self._reading = False
         self.inode = os.fstat(fd).st_ino
@@ -69,12 +74,20 @@ class _Pipe:
             return
         if not data:
             self.close()
-        else:
+        elif not self.overflowed:
             self.chunks.append(data)
             self.unread += len(data)
             if self.unread >= self._bound:
-                self._pause()
+                self._stop_at_bound()
         self._on_change()
+
+    def _stop_at_bound(self) -> None:
+        if self._overflow:
+            self.overflowed = True
+            self.chunks.clear()
+            self.unread = 0
+        else:
+            self._pause()
 
     def read_all(self) -> None:
         """Read what is there now, up to the bound."""
@@ -122,7 +135,7 @@ class UnconfinedCommand:
         self._process = process
         self._changed = asyncio.Event()
         self._output = _Pipe(output, self._changed.set, MAX_UNREAD)
-        self._lifeline = _Pipe(lifeline, self._changed.set, MAX_SIDE_OUTPUT)
+        self._lifeline = _Pipe(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
         self._exited = asyncio.Event()
         self._status: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -157,7 +170,7 @@ class UnconfinedCommand:
             await self._changed.wait()
 
     async def side_output(self) -> bytes:
-        """What the child wrote to its side channel, whole."""
+        """What the child wrote to its side channel, whole; nothing when it was too much."""
         await self.wait()
         return b"".join(self._lifeline.chunks)
 

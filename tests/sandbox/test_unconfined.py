@@ -74,6 +74,14 @@ async def test_the_side_channel_comes_back_whole(tmp_path: Path) -> None:
         assert await handle.side_output() == b"aside\n"
 
 
+async def test_too_much_on_the_side_channel_neither_blocks_nor_comes_back_in_part(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        script = 'head -c 2000000 /dev/zero >/dev/fd/"$GROKMINI_SIDE_FD"; echo done'
+        handle = await runner.start(_spec(script, tmp_path, side=True))
+        assert await _read(handle) == b"done\n"
+        assert await handle.side_output() == b""
+
+
 @pytest.mark.parametrize(
     "command", ["sleep 300 & echo $!", "setsid sleep 300 & echo $!", "(trap '' TERM HUP; sleep 300) & echo $!"]
 )

@@ -158,6 +158,17 @@ async def test_writing_over_a_file_keeps_how_it_was_written(tmp_path: Path) -> N
     assert (tmp_path / "f").read_bytes() == b"\xef\xbb\xbfx\r\ny\r\n"
 
 
+async def test_an_addition_whose_context_is_not_there_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\nb\n")
+    async with room(tmp_path) as made:
+        await made.call("read_file", target_file="f")
+        error = await made.error(
+            "search_replace", file_path="f", old_string="def missing():\n", new_string="def missing():\n    x\n"
+        )
+    assert error.kind is ToolErrorKind.NOT_FOUND
+    assert (tmp_path / "f").read_text() == "a\nb\n"
+
+
 async def test_a_file_changed_by_a_command_must_be_read_again(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("a\n")
     async with room(tmp_path) as made:

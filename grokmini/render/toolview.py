@@ -100,7 +100,7 @@ def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
     end = _end_of(block, place.look)
     lines = _head(_verb(block.tool), subject_of(block, place), _remarks(block), end, place)
     if result is None:
-        return lines
+        return [*lines, *_last_lines(block.progress, place.preview.run, block.id, place)]
     return [*lines, *_body(block, result, end, place)]
 
 

@@ -15,28 +15,8 @@ LANGUAGES = Languages()
 
 
 NAMES = [
-    "python",
-    "js",
-    "ts",
-    "json",
-    "bash",
-    "console",
-    "html",
-    "rust",
-    "go",
-    "c++",
-    "yaml",
-    "diff",
-    "sql",
-    "toml",
-    "md",
-    "java",
-    "perl",
-    "rb",
-    "erb",
-    "pytb",
-    ".py",
-    "no-such",
+    *("python", "js", "ts", "json", "bash", "console", "html", "rust", "go", "c++", "yaml"),
+    *("diff", "sql", "toml", "md", "java", "perl", "rb", "erb", "pytb", ".py", "no-such"),
 ]
 
 

@@ -35,6 +35,7 @@ from grokmini.repl.writer import TerminalWriter
 
 WELCOME = "/ commands · @ files · ! shell · Ctrl-J newline · Ctrl-D leaves"
 QUEUE_HINT = "Enter on an empty line sends it now, Up takes it back"
+SESSION_ENDED = "! the session ended by itself: grokmini --debug tells more"
 TYPING_PAUSE = 0.6
 """Seconds after a key during which output waits, so that it does not cut the line that is being typed."""
 LONGEST_HOLD = 5.0
@@ -123,8 +124,8 @@ class LinearApp:
         """Everything from the first line to the last."""
         handlers = {
             signal.SIGINT: self._on_interrupt,
-            signal.SIGTERM: lambda: self._finish(ExitCode.SIGTERM),
-            signal.SIGHUP: lambda: self._finish(ExitCode.SIGHUP),
+            signal.SIGTERM: lambda: self._on_signal(ExitCode.SIGTERM),
+            signal.SIGHUP: lambda: self._on_signal(ExitCode.SIGHUP),
             signal.SIGTSTP: self._suspend,
             signal.SIGCONT: self._continued,
             signal.SIGWINCH: self._resized,
@@ -230,6 +231,8 @@ class LinearApp:
                 await asyncio.sleep(0)
             if self._writer.full:
                 await asyncio.to_thread(self._writer.wait_for_room)
+        if not self._done.done():
+            self._screen.say(SESSION_ENDED)
         self._finish(ExitCode.ERROR)
 
     def _on_event(self, event: SessionEvent) -> None:
@@ -267,10 +270,11 @@ class LinearApp:
 
     def _on_interrupt(self) -> None:
         """SIGINT, from wherever it came; once we are leaving it stops waiting for the session."""
-        if self._done.done():
-            self._hurry.set()
-        else:
-            self._on_presses((Key.INTERRUPT,))
+        self._hurry.set() if self._done.done() else self._on_presses((Key.INTERRUPT,))
+
+    def _on_signal(self, code: int) -> None:
+        """A signal that ends us; once we are leaving it stops waiting for the session."""
+        self._hurry.set() if self._done.done() else self._finish(code)
 
     def _settle_soon(self) -> None:
         """Something happened: look now, and show the prompt when nothing more follows."""
@@ -319,7 +323,10 @@ class LinearApp:
 
     def _report_progress(self, now: float) -> float | None:
         due = self._progress.due(self._state)
-        if due is not None and now >= due:
+        if due is None:
+            return None
+        due = max(due, self._desk.typing_until(TYPING_PAUSE))
+        if now >= due:
             self._screen.print([line_of(self._screen.spelled(self._progress.line(self._state, now)), DIM)])
             due = self._progress.due(self._state)
         return due

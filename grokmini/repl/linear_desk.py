@@ -72,9 +72,9 @@ class LinearDesk:
         return self.questions.line or self._search or self.draft
 
     def typing_until(self, pause: float) -> float:
-        """When the person counts as no longer typing on an open line of the draft."""
-        open_ = self._screen.line_open and not self.draft.empty and self.line is self.draft
-        return self._last_typed + pause if open_ else _NEVER
+        """When the person counts as no longer typing on the open line."""
+        typing = self._screen.line_open and not self.line.empty
+        return self._last_typed + pause if typing else _NEVER
 
     def resize(self, width: int) -> None:
         """The terminal has another width from now on."""
@@ -110,15 +110,16 @@ class LinearDesk:
             self._escape()
         elif press is Key.REDRAW:
             self._screen.show(self.line.shown())
-        elif self.line is self.draft:
+        else:
             self._last_typed = now
-            self._press_draft(press)
-        elif press not in _NO_EDITING:
-            self._edit(self.line, press)
+            self._press_line(press)
         self.follow(now)
 
-    def _press_draft(self, press: Press) -> None:
-        if press is Key.SHIFT_TAB:
+    def _press_line(self, press: Press) -> None:
+        if self.line is not self.draft:
+            if press not in _NO_EDITING:
+                self._edit(self.line, press)
+        elif press is Key.SHIFT_TAB:
             self._next_mode()
         elif press is Key.SEARCH:
             self._start_search()

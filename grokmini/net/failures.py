@@ -18,12 +18,19 @@ _NO_SUCH_HOST = (
 
 def host_of(url: str) -> str:
     """Host and port of an address, for messages: never the path, the query or a password."""
-    return urlsplit(url).netloc.rpartition("@")[2] or url
+    try:
+        host = urlsplit(url).netloc
+    except ValueError:
+        host = ""
+    return (host or url.partition("?")[0]).rpartition("@")[2]
 
 
 def is_private(url: str) -> bool:
     """Whether the address is on this machine or in a private network, judged without asking DNS."""
-    name = urlsplit(url).hostname or ""
+    try:
+        name = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
     if name == "localhost" or name.endswith((".localhost", ".local", ".lan", ".internal")):
         return True
     try:

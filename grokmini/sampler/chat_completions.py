@@ -34,7 +34,8 @@ from grokmini.sampler.reasoning_return import ReasoningCollector
 from grokmini.text.sse import SseEvent, SseOverflowError, SseParser
 
 DONE = "[DONE]"
-_STREAM_STARTS = (b"data:", b"event:", b":", b"id:", b"retry:", b"\xef\xbb\xbf")
+_STREAM_STARTS = b"deir:\xef"
+"""First bytes of `data`, `event`, `id`, `retry`, a comment and a BOM. Anything else is no event stream."""
 
 
 class ChatCompletions:
@@ -60,7 +61,7 @@ class ChatCompletions:
         try:
             if reply.status != 200:
                 raise await self._refused(reply, asked)
-            reader = _StreamReader(request, asked)
+            reader = StreamReader(request, asked)
             async for block in reply.chunks():
                 events = reader.feed(block)
                 if events:
@@ -103,7 +104,7 @@ def _headers(request: ModelRequest, key: str) -> Mapping[str, str]:
     return {**headers, **extra_headers(spec)}
 
 
-class _StreamReader:
+class StreamReader:
     """Bytes of one answer to neutral events."""
 
     def __init__(self, request: ModelRequest, asked: Asked) -> None:
@@ -122,8 +123,11 @@ class _StreamReader:
     def feed(self, block: bytes) -> list[SampleEvent]:
         """The events that these bytes complete. Raises `SampleError`."""
         if not self._started:
+            block = block.lstrip()
+            if not block:
+                return []
             self._started = True
-            if not block.lstrip().startswith(_STREAM_STARTS):
+            if block[0] not in _STREAM_STARTS:
                 self._plain = bytearray()
         if self._plain is not None:
             self._plain += block

@@ -100,9 +100,7 @@ def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
     for server in servers:
         candidates = server.loaded or server.models
         if len(candidates) == 1:
-            return _named(
-                catalogue, f"{server.provider}/{candidates[0]}", f"{server.title} on {server.base_url}"
-            )
+            return local_model(catalogue, server, candidates[0])
     if servers and any(server.models for server in servers):
         names = [f"{server.provider}/{model}" for server in servers for model in server.models]
         return NoModel(

@@ -17,7 +17,14 @@ from grokmini.sampler.classify import classify, decode_error
 from grokmini.sampler.credentials import Credential
 
 _LOOK = Deadlines(connect=5.0, first_byte=15.0, between_chunks=15.0)
-_WINDOW_KEYS = ("context_window", "context_length", "max_model_len", "max_context_length", "n_ctx")
+_WINDOW_KEYS = (
+    "loaded_context_length",
+    "context_window",
+    "context_length",
+    "max_model_len",
+    "max_context_length",
+    "n_ctx",
+)
 
 
 class Listed(NamedTuple):
@@ -58,12 +65,20 @@ def parse_models(value: Any) -> list[Listed]:
     return [model for model in listed if model.id]
 
 
+def parse_window(*places: Any) -> int | None:
+    """The context size in tokens that one of these objects tells under any of its usual names."""
+    for place in places:
+        if isinstance(place, dict):
+            for key in _WINDOW_KEYS:
+                size = place.get(key)
+                if isinstance(size, int) and size > 0:
+                    return size
+    return None
+
+
 def _listed(entry: dict[str, Any]) -> Listed:
     name = next((entry[key] for key in ("id", "model", "name") if isinstance(entry.get(key), str)), "")
-    meta = entry.get("meta")
-    places = [entry, meta] if isinstance(meta, dict) else [entry]
-    sizes = [place[key] for place in places for key in _WINDOW_KEYS if isinstance(place.get(key), int)]
-    return Listed(name, sizes[0] if sizes else None, entry.get("state") == "loaded")
+    return Listed(name, parse_window(entry, entry.get("meta")), entry.get("state") == "loaded")
 
 
 async def _get(http: HttpClient, url: str, headers: dict[str, str]) -> tuple[int, bytes]:

@@ -17,7 +17,7 @@ from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.catalogue import ModelCatalogue, Provider
 from grokmini.sampler.choose import AskServer, Chosen, LocalServer
 from grokmini.sampler.credentials import NO_KEY
-from grokmini.sampler.listing import list_models, parse_models
+from grokmini.sampler.listing import list_models, parse_models, parse_window
 
 DISCOVERY_SECONDS = 0.2
 
@@ -42,6 +42,8 @@ async def find_local(
 ) -> list[LocalServer]:
     """The servers that answer in time, in the catalogue's order, with their models."""
     local = [(name, row) for name, row in providers.items() if row.local and name in _MARKS]
+    if not local:
+        return []
     http = HttpClient(use_proxies=False)
     tasks = [asyncio.create_task(_look(http, name, row)) for name, row in local]
     try:
@@ -96,9 +98,15 @@ async def _look(http: HttpClient, name: str, row: Provider) -> LocalServer | Non
         except SampleError:
             return None
     loaded = [model.id for model in listed if model.loaded]
-    if name == "ollama":
-        loaded = [model.id for model in parse_models(await _get_json(http, f"{root}/api/ps"))]
     windows = {model.id: model.window for model in listed if model.window}
+    if name == "ollama":
+        running = parse_models(await _get_json(http, f"{root}/api/ps"))
+        loaded = [model.id for model in running]
+        windows |= {model.id: model.window for model in running if model.window}
+    elif name == "llamacpp":
+        # The list tells the size that the model was trained with; what counts is how the server was started.
+        window = parse_window(answer[mark.key])
+        windows = {model.id: window for model in listed} if window else {}
     names = tuple(model.id for model in listed)
     return LocalServer(name, row.title, row.base_url, names, tuple(loaded), windows)
 

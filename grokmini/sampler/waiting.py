@@ -16,7 +16,7 @@ MAX_OBEYED_SECONDS = 300.0
 _TEXT = re.compile(
     r"(?:try again|retry|retry after|wait|available|resets?)(?: \w+){0,2}? (?:in |after |for )?"
     r"(?:about |approximately )?((?:\d+(?:\.\d+)?\s*(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)"
-    r"\b\s*)+)",
+    r"(?![a-z])\s*)+)",
     re.IGNORECASE,
 )
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|milliseconds?|[smh])", re.IGNORECASE)

@@ -217,8 +217,7 @@ class ModelServer:
         self._played = 0
         self._connections: dict[int, int] = {}
         self.requests: list[Recorded] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
 
     @property
@@ -292,6 +291,17 @@ class ModelServer:
                 headers={"content-type": "application/json"},
             )
         return failure(404)
+
+
+class _Server(ThreadingHTTPServer):
+    """One thread a connection. A client that goes away is no trouble worth a word."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Show what is not the client's doing."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _GoneError(Exception):

@@ -173,27 +173,28 @@ def test_what_is_hidden_names_the_way_to_it() -> None:
 
 
 def test_failed_refused_and_stopped_calls_say_so() -> None:
-    def one(**more: object) -> list[str]:
-        return read([ready("1", ToolKind.READ, path="a"), finished("1", "There is no file a.", **more)])
+    def one(status: str, error_kind: str = "") -> list[str]:
+        result = finished("1", "There is no file a.", status=status, error_kind=error_kind)
+        return read([ready("1", ToolKind.READ, path="a"), result])
 
-    assert one(status="error", error_kind="not_found") == [
+    assert one("error", "not_found") == [
         "• Read  a  x not found",
         "        There is no file a.",
     ]
-    assert one(status="denied")[0] == "• Read  a  x denied"
-    assert one(status="cancelled")[0] == "• Read  a  x cancelled"
+    assert one("denied")[0] == "• Read  a  x denied"
+    assert one("cancelled")[0] == "• Read  a  x cancelled"
     assert read([ready("1", ToolKind.READ, path="a"), ended()])[0] == "• Read  a  x interrupted"
     assert read(run("1", "x", "", None))[0].endswith("x stopped")
 
 
 def test_what_an_interrupted_command_had_written_is_kept() -> None:
-    events = [
+    events: list[ev.SessionEvent] = [
         ready("1", ToolKind.EXECUTE, command="make"),
         ev.ToolStarted("1"),
         ev.ToolProgress("1", "a\nb\n"),
         ended(),
     ]
-    assert read(list(events))[:3] == ["• Run   make  x interrupted", "        a", "        b"]
+    assert read(events)[:3] == ["• Run   make  x interrupted", "        a", "        b"]
 
 
 def test_tools_that_nobody_knows_show_what_they_are_about_from_their_arguments() -> None:
@@ -219,12 +220,12 @@ def test_a_long_or_many_lined_command_is_shortened_visibly() -> None:
 
 def test_the_todo_list_stands_under_its_call() -> None:
     todos = (TodoEntry("1", "first", "completed"), TodoEntry("2", "second", "in_progress"))
-    events = [
+    events: list[ev.SessionEvent] = [
         ready("1", ToolKind.PLAN),
         ev.TodoChanged(todos),
         finished("1", "", SummaryDisplay("1 of 2 done")),
     ]
-    assert read(list(events)) == ["• Todo  1 of 2 done", "        [x] first", "        [>] second"]
+    assert read(events) == ["• Todo  1 of 2 done", "        [x] first", "        [>] second"]
 
 
 def test_the_users_own_command_is_shown_with_its_end() -> None:

@@ -32,8 +32,16 @@ class GrantFile:
         self._memory = _Grants()
 
     def granted(self, repository: Path) -> tuple[str, ...]:
-        """The rules allowed in the repository with that real root; none when the file cannot be understood."""
-        grants = self._memory if self._path is None else _read(self._path) or _Grants()
+        """The rules allowed in the repository with that real root; none when the file cannot be read or understood:
+        then everything is asked again.
+        """
+        if self._path is None:
+            grants = self._memory
+        else:
+            try:
+                grants = _read(self._path) or _Grants()
+            except OSError:
+                grants = _Grants()
         return tuple(grants.repositories.get(str(repository), ()))
 
     def grant(self, repository: Path, rule: str) -> None:

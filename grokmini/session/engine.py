@@ -19,6 +19,7 @@ import msgspec
 from grokmini.protocol import commands, events
 from grokmini.protocol.errors import UsageError
 from grokmini.protocol.items import SyntheticReason, user_text
+from grokmini.protocol.model import Usage
 from grokmini.session.call_runner import CallRunner
 from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
@@ -90,7 +91,7 @@ class SessionEngine:
                     self._wake.clear()
                     await self._wake.wait()
                 else:
-                    await self._serve(work)
+                    await self._serve_safely(work)
         finally:
             await self._close()
 
@@ -99,6 +100,14 @@ class SessionEngine:
             if self._lanes[lane]:
                 return self._lanes[lane].popleft()
         return None
+
+    async def _serve_safely(self, work: Work) -> None:
+        try:
+            await self._serve(work)
+        except Exception as error:  # noqa: BLE001 - the outermost frame of the session's task
+            _log.exception("a command failed", extra={"session": self._parts.session_id})
+            info = _inside(error)
+            self._stream.emit(events.Notice("error", f"{info.message}. {info.hint}", info.kind))
 
     async def _serve(self, work: Work) -> None:
         match work:
@@ -147,7 +156,12 @@ class SessionEngine:
         turn = self._turn = Turn(self._parts, self._live, prompt, index, emit=emit, runner=runner)
 
         async def run() -> None:
-            self._put("inside", TurnDone(await turn.run()))
+            try:
+                ended = await turn.run()
+            except Exception as error:  # noqa: BLE001 - the outermost frame of the turn's task
+                _log.exception("a turn could not be ended", extra={"prompt": prompt.prompt_id})
+                ended = events.TurnEnded(index, "error", 1, "", Usage(), error=_inside(error))
+            self._put("inside", TurnDone(ended))
 
         self._turn_task = asyncio.create_task(run(), name=f"turn-{index}")
 
@@ -265,6 +279,15 @@ class SessionEngine:
         if not await _within(FLUSH_SECONDS, self._parts.record.close()):
             _log.error("the session files were not closed in time")
         self._stream.close()
+
+
+def _inside(error: Exception) -> events.ErrorInfo:
+    """What a person is told of a fault of ours."""
+    return events.ErrorInfo(
+        "internal",
+        f"grokmini failed inside ({type(error).__name__}: {error})",
+        "What was said is kept; try again. `--debug` shows where the log is.",
+    )
 
 
 def _find_folder(path: str, base: Path) -> Path:

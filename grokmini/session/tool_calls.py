@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, assert_never
 
 import msgspec
 
-from grokmini.protocol.errors import ToolError, ToolErrorKind
-from grokmini.protocol.events import PermissionAsked, SessionEvent, ToolCallReady
+from grokmini.protocol.errors import ConfigError, ToolError, ToolErrorKind
+from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent, ToolCallReady
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ToolCall, ToolResultItem
-from grokmini.protocol.permission import PermissionMode
+from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.session.approvals import Approvals
 from grokmini.session.call_runner import CallResult, CallRunner, failed
 from grokmini.session.parts import Parts
@@ -139,7 +139,7 @@ class ToolCalls:
                 case Allow():
                     return
                 case Deny():
-                    self._refuse(planned, ToolErrorKind.PERMISSION_DENIED, verdict.message)
+                    self._refuse(planned, verdict.kind, verdict.message)
                 case Ask():
                     diff = await planned.tool.preview(planned.args, planned.ctx)
                     await self._ask(planned, subject, verdict, diff)
@@ -150,7 +150,7 @@ class ToolCalls:
 
     async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, diff: str) -> None:
         if not self._parts.interactive:
-            rule = f"{subject.rule_name}({subject.value})"
+            rule = ask.rule or f"{subject.rule_name}({subject.value})"
             self._denied.append(rule)
             self._refuse(
                 planned,
@@ -170,7 +170,7 @@ class ToolCalls:
         )
         answer = await self._approvals.ask(question)
         if answer.decision == "allow":
-            self._parts.policy.remember(answer)
+            self._remember(answer)
         elif self._interjected():
             self._fuse = Fuse.INTERJECTION
             self._refuse(
@@ -182,8 +182,12 @@ class ToolCalls:
         else:
             self._fuse = Fuse.DENIED
             self._refuse(planned, ToolErrorKind.PERMISSION_DENIED, "The user said no. It did not run.")
-        if answer.decision == "deny" and answer.scope != "once":
+
+    def _remember(self, answer: PermissionAnswer) -> None:
+        try:
             self._parts.policy.remember(answer)
+        except ConfigError as error:
+            self._emit(Notice("warning", f"{error.message}: {error.hint}", "grant"))
 
     def _refuse(self, planned: PlannedCall, kind: ToolErrorKind, message: str) -> None:
         planned.result = failed(kind, message)

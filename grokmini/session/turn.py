@@ -27,7 +27,7 @@ from grokmini.protocol.model import Usage, cost_of
 from grokmini.protocol.permission import PermissionAnswer, PermissionOption
 from grokmini.protocol.tools import ToolKind
 from grokmini.session.approvals import Approvals
-from grokmini.session.big_prompt import note_for, shorten
+from grokmini.session.big_prompt import PROMPT_LIMIT, note_for, shorten
 from grokmini.session.call_runner import CallRunner
 from grokmini.session.loop_guard import LoopGuard, LoopVerdict
 from grokmini.session.parts import Live, Parts
@@ -152,21 +152,26 @@ class Turn:
                 )
 
     async def _open(self) -> None:
-        """Put prefix and prompt into the history; return when the prompt is safe on disk."""
+        """Put prefix and prompt into the history; return when the prompt is safe on disk.
+
+        The prompt is kept whatever happens to the prefix.
+        """
         chat = self._parts.chat
-        for item in await self._parts.prefix.before_prompt(await chat.items()):
-            chat.push(item)
-        self._opened = True
         chat.start_prompt_ledger()
-        self._parts.record.prompt_started(self.prompt.text, self.prompt_index)
         self._emit(events.TurnStarted(self.prompt.prompt_id, self.prompt_index, self.prompt.text))
-        text = (
-            await asyncio.to_thread(self._fit, self.prompt.text)
-            if len(self.prompt.text) > 6_000
-            else self.prompt.text
-        )
-        content = (TextPart(text), *self.prompt.attachments)
-        await chat.push_prompt(UserItem(content, prompt_index=self.prompt_index))
+        try:
+            for item in await self._parts.prefix.before_prompt(await chat.items()):
+                chat.push(item)
+        finally:
+            self._opened = True
+            self._parts.record.prompt_started(self.prompt.text, self.prompt_index)
+            await chat.push_prompt(await self._item())
+
+    async def _item(self) -> UserItem:
+        text = self.prompt.text
+        if len(text) * 4 > PROMPT_LIMIT:
+            text = await asyncio.to_thread(self._fit, text)
+        return UserItem((TextPart(text), *self.prompt.attachments), prompt_index=self.prompt_index)
 
     def _fit(self, text: str) -> str:
         short = shorten(text)

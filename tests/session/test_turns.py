@@ -269,3 +269,23 @@ async def test_a_big_prompt_goes_to_a_file_and_the_model_is_told_where(tmp_path:
             path = sent.rsplit(" is in ", 1)[1].split(";")[0]
             assert Path(path).read_text() == text
         assert sent.startswith("begin ") and " end?" in sent and len(sent) < 27_000
+
+
+async def test_an_answer_that_cannot_be_stored_still_counts_and_says_so(
+    tmp_path: Path, fresh_home: Path
+) -> None:
+    state = fresh_home / ".local/state/grokmini"
+    state.mkdir(parents=True)
+    (state / "grants.json").mkdir()
+    (tmp_path / "work").mkdir()
+    with ModelServer([reply(calls=[bash("touch a")]), reply("ok")], strict=True) as server:  # type: ignore[list-item]
+        async with session(tmp_path / "work", server) as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            always = next(option for option in asked.options if option.scope == "repository")
+            answer = PermissionAnswer("allow", "repository", always.rule)
+            driver.send(commands.AnswerPermission(asked.request_id, answer))
+            ended = await driver.until(events.TurnEnded)
+        assert ended.outcome == "completed"
+        assert (tmp_path / "work/a").exists()
+        assert [event.code for event in driver.of(events.Notice)] == ["grant"]

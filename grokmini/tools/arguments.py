@@ -22,8 +22,8 @@ import msgspec
 
 from grokmini.protocol.codec import decode_json, join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
-from grokmini.tools.lenient_json import UnreadableError, read_lenient
 from grokmini.tools.tool_schema import argument_schema
+from grokmini.tools.unreadable import UnreadableError
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -59,6 +59,8 @@ def _parse(raw: str, notes: list[str]) -> Any:
     try:
         return decode_json(raw, object)
     except (msgspec.DecodeError, RecursionError):
+        from grokmini.tools.lenient_json import read_lenient
+
         repaired = read_lenient(raw)
     notes.append(f"the arguments were repaired: {', '.join(repaired.repairs)}")
     return repaired.value

@@ -18,8 +18,8 @@ BATCH: Final = 1_048_576
 BINARY_SHARE: Final = 0.1
 PROGRESS_LIMIT: Final = 4_096
 
-_OVERSTRUCK: Final = re.compile(r"[^\n]\x08")
-_PART_OF_ESCAPE: Final = re.compile(r"\x1b(?:[\[\]PX^_][^\x07\x1b]{0,64})?\Z")
+_OVERSTRUCK: Final = r"[^\n]\x08"
+_PART_OF_ESCAPE: Final = r"\x1b(?:[\[\]PX^_][^\x07\x1b]{0,64})?\Z"
 
 
 class Shown(NamedTuple):
@@ -160,7 +160,7 @@ class ProgressText:
         """The text so far, without the beginning of a sequence whose rest has not come."""
         text = self._pending.decode("utf-8", "replace")
         self._pending = b""
-        if part := _PART_OF_ESCAPE.search(text):
+        if part := re.search(_PART_OF_ESCAPE, text):
             self._pending = part[0].encode()
             text = text[: part.start()]
         return _clean_text(text)
@@ -174,7 +174,7 @@ def _clean_text(text: str) -> str:
     """Without escape sequences and overstriking; of a line rewritten with CR, its last state; then sanitised."""
     text = strip_ansi(text).replace("\r\n", "\n")
     while "\b" in text:
-        shorter = _OVERSTRUCK.sub("", text)
+        shorter = re.sub(_OVERSTRUCK, "", text)
         if shorter == text:
             break
         text = shorter

@@ -11,6 +11,7 @@ import re
 from typing import Any, Final
 
 from grokmini.protocol.codec import clean_surrogates
+from grokmini.tools.unreadable import UnreadableError
 
 MAX_DEPTH: Final = 64
 
@@ -34,15 +35,6 @@ _ESCAPES: Final = {
     '"': '"',
     "'": "'",
 }
-
-
-class UnreadableError(ValueError):
-    """The text cannot be read with certainty. `reason` says why, `offset` where."""
-
-    def __init__(self, reason: str, offset: int) -> None:
-        super().__init__(f"{reason} at character {offset}")
-        self.reason = reason
-        self.offset = offset
 
 
 class Repaired:

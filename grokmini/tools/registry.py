@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -103,8 +102,7 @@ class ToolRegistry:
 
 def _spec(tool: Tool[Any], concise: bool) -> ToolSpec:
     schema = argument_schema(tool.args_type, concise=concise)
-    encoded = json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode()
-    return ToolSpec(tool.wire_name, description_of(tool, concise), msgspec.Raw(encoded))
+    return ToolSpec(tool.wire_name, description_of(tool, concise), msgspec.Raw(msgspec.json.encode(schema)))
 
 
 def description_of(tool: Tool[Any], concise: bool = False) -> str:

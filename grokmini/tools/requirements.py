@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+
+class Facts(msgspec.Struct, frozen=True):
     """What a set of tools is like: ids present, parameters exposed as `tool.parameter`, settings by name."""
 
     tools: Collection[str]
@@ -26,8 +26,7 @@ class Requirement(Protocol):
         """The condition in plain words, to stand after "needs"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Present:
+class Present(msgspec.Struct, frozen=True):
     """A tool is in the set."""
 
     tool: str
@@ -41,8 +40,7 @@ class Present:
         return f"the tool {self.tool}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exposed:
+class Exposed(msgspec.Struct, frozen=True):
     """A tool is in the set and offers a parameter to the model."""
 
     tool: str
@@ -57,8 +55,7 @@ class Exposed:
         return f"the parameter {self.parameter} of {self.tool}"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """A setting has a value."""
 
     name: str
@@ -73,8 +70,7 @@ class Setting:
         return f"{self.name} = {'true' if self.value else 'false'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """Always or never."""
 
     value: bool
@@ -88,8 +84,7 @@ class Constant:
         return "nothing" if self.value else "something that cannot be had"
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(msgspec.Struct, frozen=True):
     """The opposite."""
 
     part: Requirement
@@ -103,8 +98,7 @@ class Not:
         return f"that there is not {self.part.describe()}"
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(msgspec.Struct, frozen=True):
     """Every part."""
 
     parts: tuple[Requirement, ...]
@@ -118,8 +112,7 @@ class All:
         return " and ".join(part.describe() for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Any:
+class Any(msgspec.Struct, frozen=True):
     """At least one part."""
 
     parts: tuple[Requirement, ...]

@@ -7,7 +7,6 @@ is different from the start is kept for the next one (decisions.md "Shell and gi
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 from grokmini.config.settings import ShellSettings
 from grokmini.sandbox.environment import neutral_environment
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
+from grokmini.tools.programs import find_program
 
 # The command travels in a variable: in the arguments, `pkill -f` would find and kill its own shell.
 _SCRIPT: Final = (
@@ -22,15 +22,11 @@ _SCRIPT: Final = (
     'eval "unset GROKMINI_SIDE_FD GROKMINI_COMMAND; $GROKMINI_COMMAND"'
 )
 _NOT_KEPT: Final = frozenset({"_", "PWD", "SHLVL"})
-_EXPORT: Final = re.compile(
-    r"""^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_][A-Za-z0-9_]*)=
-    (\$'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | (?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)\n""",
-    re.MULTILINE | re.VERBOSE | re.DOTALL,
-)
-_QUOTED: Final = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
-_ANSI_C: Final = re.compile(
-    r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)", re.DOTALL
-)
+# Compiled by `re` (and kept there) when first used: most sessions never need them.
+_EXPORT: Final = r"""(?mxs)^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_][A-Za-z0-9_]*)=
+    (\$'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | (?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)\n"""
+_QUOTED: Final = r"""(?s)'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)"""
+_ANSI_C: Final = r"(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)"
 _ANSI_C_CHARS: Final = {
     "n": "\n",
     "t": "\t",
@@ -57,7 +53,7 @@ class ShellState:
         self.settings = settings
         self.env = neutral_environment(environ)
         self.cwd = cwd
-        bash = shutil.which("bash", path=environ.get("PATH"))
+        bash = find_program("bash", environ.get("PATH"))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
         self._last_dump = b""
 
@@ -98,7 +94,8 @@ class ShellState:
 def parse_exports(text: str) -> dict[str, str]:
     """The variables in what `export -p` prints, in bash's form and in that of a POSIX shell."""
     return {
-        match[1]: _unquote(match[2]) for match in _EXPORT.finditer(text if text.endswith("\n") else text + "\n")
+        match[1]: _unquote(match[2])
+        for match in re.finditer(_EXPORT, text if text.endswith("\n") else text + "\n")
     }
 
 
@@ -111,11 +108,11 @@ def _kept(env: Mapping[str, str]) -> dict[str, str]:
 def _unquote(word: str) -> str:
     if word.startswith("$'"):
         return (
-            _ANSI_C.sub(_ansi_c, word[2:-1])
+            re.sub(_ANSI_C, _ansi_c, word[2:-1])
             .encode("utf-8", "surrogateescape")
             .decode("utf-8", "surrogateescape")
         )
-    return _QUOTED.sub(_plain, word)
+    return re.sub(_QUOTED, _plain, word)
 
 
 def _plain(match: re.Match[str]) -> str:

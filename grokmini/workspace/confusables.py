@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Final, NamedTuple
 
 _LOOKS_LIKE: Final = {
@@ -27,6 +26,8 @@ class Confusable(NamedTuple):
     @property
     def name(self) -> str:
         """Such as `U+00A0 NO-BREAK SPACE`."""
+        import unicodedata
+
         return f"U+{ord(self.char):04X} {unicodedata.name(self.char, 'UNNAMED')}"
 
 

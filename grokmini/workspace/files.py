@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -74,7 +73,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def _replace(target: Path, data: bytes, status: os.stat_result | None) -> bool:
     """Write beside and rename. False when the old file's properties could not be kept that way."""
-    temporary = target.parent / f".grokmini-{secrets.token_hex(8)}.tmp"
+    temporary = target.parent / f".grokmini-{os.urandom(8).hex()}.tmp"
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except OSError as error:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.tools.arguments import decode_arguments
-from grokmini.tools.lenient_json import UnreadableError, read_lenient
+from grokmini.tools.lenient_json import read_lenient
+from grokmini.tools.unreadable import UnreadableError
 
 
 class Entry(msgspec.Struct, frozen=True):

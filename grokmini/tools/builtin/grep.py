@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.programs import find_program
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.search import OutputMode, SearchQuery, ripgrep_argv, search_files
@@ -71,7 +71,7 @@ class Grep(Tool[GrepArgs]):
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, query.top, ctx) from error
         state = ctx.resources.get(ShellState)
-        program = shutil.which("rg", path=state.env.get("PATH"))
+        program = find_program("rg", state.env.get("PATH"))
         found = await (_with_ripgrep(program, query, state, ctx) if program else _by_ourselves(query, ctx))
         return await asyncio.to_thread(_result, args, found)
 

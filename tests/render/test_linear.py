@@ -308,5 +308,5 @@ def test_twenty_thousand_tokens_cost_well_under_a_second() -> None:
     read([ev.TextDelta("```python\nx\n```\n")], linear)
     started = time.process_time()
     count = len(read([ev.TextDelta(text[i : i + 4]) for i in range(0, len(text), 4)], linear))
-    assert time.process_time() - started < 2.0  # about 0.5 on an idle machine
+    assert time.process_time() - started < 3.0  # about 0.5 on an idle machine; others may share it
     assert count > 3000

@@ -47,6 +47,8 @@ GONE_SECONDS = 2.5
 WRITE_SECONDS = 2.0
 GONE_WRITE_SECONDS = 0.2
 EVENTS_AT_ONCE = 20
+FORCED = (ExitCode.SIGHUP, ExitCode.SIGTERM)
+"""Ends that wait for nothing."""
 
 
 class LinearTerminal(NamedTuple):
@@ -130,6 +132,7 @@ class LinearApp:
             signal.SIGCONT: self._continued,
             signal.SIGWINCH: self._resized,
         }
+        write_seconds = GONE_WRITE_SECONDS
         with handled(handlers):
             try:
                 self._keyboard.quieten()
@@ -137,9 +140,12 @@ class LinearApp:
                 code = await self._done
                 self._keyboard.close()
                 await self._close(code)
+                write_seconds = GONE_WRITE_SECONDS if code in FORCED else WRITE_SECONDS
             finally:
                 self._keyboard.close()
                 self._stop_tasks()
+                last_words = f"\nrest: grokmini log {self.opened.handle.session_id}\n"
+                self._writer.close(write_seconds, self._terminal.output, last_words)
         return code
 
     def print_lines(self, lines: Sequence[Line]) -> None:
@@ -191,23 +197,20 @@ class LinearApp:
             self._done.set_result(code)
 
     async def _close(self, code: int) -> None:
-        """Shut the session down, print what it still says, write everything, all within limits."""
-        forced = code in (ExitCode.SIGHUP, ExitCode.SIGTERM)
+        """Shut the session down and print what it still says, within limits."""
         self._screen.flush()
         self._screen.end_line()
         self._send(Shutdown("quit" if code == ExitCode.OK else "signal"))
         waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
-        limit = GONE_SECONDS if forced else CLOSE_SECONDS
+        limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
         await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
         for task in waits:
             task.cancel()
         await asyncio.sleep(0)
         self._screen.print(self._view.settle())
-        session_id = self.opened.handle.session_id
         if self._options.resumable and self._state.turns:
-            self._screen.print([line_of(f"grokmini --resume {session_id} goes on", DIM)])
-        limit = GONE_WRITE_SECONDS if forced else WRITE_SECONDS
-        self._writer.close(limit, self._terminal.output, f"\nrest: grokmini log {session_id}\n")
+            again = f"grokmini --resume {self.opened.handle.session_id} goes on"
+            self._screen.print([line_of(again, DIM)])
 
     async def _hurried(self) -> None:
         await self._hurry.wait()
@@ -242,6 +245,7 @@ class LinearApp:
         if isinstance(event, TurnStarted):
             on_screen = self._submissions.is_on_screen(event.prompt_id) and self._screen.echoes_on_output
             lines = [] if on_screen else lines
+            self._desk.turn_started(event.prompt_id)
         if isinstance(event, SessionStarted | DirectoryChanged):
             self._history.cwd = event.cwd
         if isinstance(event, PromptQueued) and not self._told_of_queue:

@@ -98,6 +98,15 @@ def test_h07_h09_nothing_of_the_models_drives_a_terminal_that_answers_nothing(pl
     assert re.search("ok.*a.*b.*c.*d.*e.*f", visible.replace("\r\n", ""))
 
 
+def test_ctrl_c_right_behind_enter_stops_the_turn(place: Place) -> None:
+    gate = threading.Event()
+    with ModelServer([reply("late", gate=gate)]) as server, grokmini(place, server) as child:
+        os.write(child.child_fd, b"go\r\x03")
+        child.expect("stopped")
+        child.expect("\n› ")
+        gate.set()
+
+
 def test_h17_ctrl_c_during_a_stubborn_command_gives_the_prompt_back_with_the_draft(place: Place) -> None:
     command = "echo $$ > pid; trap '' INT TERM; sleep 30"
     script = [reply(calls=[call("run_terminal_command", command=command)]), reply("good")]
@@ -147,7 +156,7 @@ def test_h63_a_turn_with_calls_writes_whole_lines_and_moves_no_cursor(place: Pla
         child.expect("good")
         written = child.before
         child.expect("\n› ")
-        written += child.before
+        written += child.before + "\n"
     assert re.search(r"\n… still running: sleep 5.4 \([45] s\)\r\n", written)
     assert written.count("still running") == 1
     assert not re.search(r"\r(?!\n)|\x1b|\x08", written)

@@ -38,7 +38,7 @@ NO_MODEL = (
     "`grokmini demo` makes. To connect one, set XAI_API_KEY (or OPENAI_API_KEY, ANTHROPIC_API_KEY, "
     "OPENROUTER_API_KEY), or GROKMINI_BASE_URL and GROKMINI_MODEL for a server of your own."
 )
-_NEEDED = {"run_terminal_command", "read_file", "search_replace"}
+_NEEDED = frozenset({"run_terminal_command", "read_file", "search_replace"})
 _WRONG_SUM = re.compile(r"return (\w+) - (\w+)")
 
 

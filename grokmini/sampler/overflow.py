@@ -39,7 +39,7 @@ _WINDOWS: tuple[str, ...] = (
     r"(?:context|window)[^.\d]{0,40}?(?:of|is|size|\(|limit|:)\s*(\d[\d,_]*)",
     r"n_ctx\W{1,5}(\d+)",
 )
-_WINDOW = [re.compile(pattern, re.IGNORECASE) for pattern in _WINDOWS]
+_WINDOW = tuple(re.compile(pattern, re.IGNORECASE) for pattern in _WINDOWS)
 _SMALLEST_WINDOW = 256
 
 

@@ -14,6 +14,7 @@ MUTABLE_CALLS = frozenset(
 OUTERMOST_FRAMES = frozenset(
     {
         "grokmini/session/call_runner.py",  # one tool call: whatever a tool raises becomes its result
+        "grokmini/session/engine.py",  # the session's task and the turn's: a fault is told, the session goes on
         "grokmini/session/turn.py",  # one turn: whatever goes wrong ends it as `error`
         "grokmini/store/session_writer.py",  # the writer thread: whoever waits for it is answered
     }

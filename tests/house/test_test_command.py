@@ -1,0 +1,57 @@
+"""The one test command: its stages, where it stops, and that skipping counts as failing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.__main__ import main, stages
+from tests.house.sources import ROOT
+
+
+def pytest_run(folder: Path, body: str) -> int:
+    (folder / "test_it.py").write_text(body)
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "tests.nothing_skipped",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "/dev/null",
+    ]
+    done = subprocess.run([*words, str(folder / "test_it.py")], cwd=ROOT, capture_output=True, check=False)
+    return done.returncode
+
+
+def test_a_skipped_test_fails_the_run(tmp_path: Path) -> None:
+    assert pytest_run(tmp_path, "def test_it(): pass\n") == 0
+    assert pytest_run(tmp_path, "import pytest\ndef test_it(): pytest.skip('not here')\n") == 1
+
+
+def test_the_stages_are_format_lint_types_floors_and_tests_in_that_order() -> None:
+    assert [name for name, _ in stages([])] == ["format", "lint", "types", "floors", "tests"]
+
+
+def test_further_words_go_to_pytest() -> None:
+    assert stages(["--full", "-x"])[-1][1][-2:] == ["--full", "-x"]
+
+
+def test_it_stops_at_the_first_stage_that_fails_with_its_code(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """With a tool that always fails in the place of the first stage's."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 7\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert main([]) == 7
+    out = capfd.readouterr().out
+    assert "-- format: failed (7)" in out
+    assert "-- lint" not in out

@@ -69,8 +69,9 @@ class AppendFile:
             self.dirty = False
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Give the descriptor back. The number may soon be another file's, so it is forgotten."""
         os.close(self._descriptor)
+        self._descriptor = -1
 
     def _seal(self) -> None:
         if self._sealed:

@@ -10,7 +10,7 @@ import asyncio
 import datetime
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,11 +136,10 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
         interactive=interactive,
     )
     stream = EventStream(opened.session_id, opened.files, next_seq=opened.last_seq + 1, clock=time.time)
+    events = stream.subscribe()
+    runner, live = UnconfinedRunner(), Live(_mode(root), model)
+    _announce(root, opened, stream, live, runner)
     opened.files.on_trouble = stream.emit
-    settings, workspace = root.settings, Workspace(root.cwd)
-    runner = UnconfinedRunner()
-    shell = ShellState(root.cwd, root.env, settings.shell, runner)
-    registry = _registry(root.options)
     chat, _ = start_chat(
         opened.items,
         opened.files,
@@ -149,51 +148,65 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
         usage=opened.summary.usage,
         factors=opened.token_factors,
     )
-    mode = _mode(root)
-    live = Live(mode, model)
-    policy = _policy(root, workspace, shell)
-    asks = interactive and not (root.options.never_ask or settings.permission.never_ask)
+    parts = _connect(root, opened, stream, chat, live, runner, interactive=interactive)
+    handle = start_engine(parts, live, stream)
+    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root)
 
-    def gather_context() -> PromptContext:
-        return gather(
-            cwd=workspace.root,
-            env=root.env,
-            config_folder=root.places.config if root.places else None,
-            today=datetime.date.today(),
-            interactive=interactive,
-            concise=live.model.context_window <= CONCISE_WINDOW,
-            shell=shell.shell_name,
-        )
+
+def _connect(
+    root: Root,
+    opened: OpenSession,
+    stream: EventStream,
+    chat: ChatHandle,
+    live: Live,
+    runner: UnconfinedRunner,
+    *,
+    interactive: bool,
+) -> Parts:
+    settings, workspace = root.settings, Workspace(root.cwd)
+    shell = ShellState(root.cwd, root.env, settings.shell, runner)
+    registry = _registry(root.options)
 
     def move_to(path: Path) -> None:
         workspace.move_to(path)
         shell.move_to(path)
 
-    parts = Parts(
+    return Parts(
         session_id=opened.session_id,
         chat=chat,
         sampler=HttpSampler(root.catalogue.credential),
         models=root.catalogue,
         registry=registry,
-        policy=policy,
+        policy=_policy(root, workspace, shell),
         workspace=workspace,
-        resources=_resources(workspace, shell, policy, stream),
+        resources=_resources(workspace, shell, stream),
         runner=runner,
         log=opened.files,
         record=opened.files,
         spill=opened.files,
-        prefix=SessionPrefix(gather_context, registry.names),
+        prefix=SessionPrefix(_look_around(root, workspace, shell, live, interactive), registry.names),
         move_to=move_to,
         branch_of=branch_of,
-        interactive=asks,
+        interactive=interactive and not (root.options.never_ask or settings.permission.never_ask),
         max_turns=root.options.max_turns or settings.session.max_turns,
         clock=time.time,
         monotonic=time.monotonic,
     )
-    events = stream.subscribe()
-    _announce(root, opened, stream, live, runner)
-    handle = start_engine(parts, live, stream)
-    return Wired(handle, events, chat, workspace, opened.directory, live, root)
+
+
+def _look_around(
+    root: Root, workspace: Workspace, shell: ShellState, live: Live, interactive: bool
+) -> Callable[[], PromptContext]:
+    """A function that gathers what the prompt is made from, as it is at the time of the call."""
+    return lambda: gather(
+        cwd=workspace.root,
+        env=root.env,
+        config_folder=root.places.config if root.places else None,
+        today=datetime.date.today(),
+        interactive=interactive,
+        concise=live.model.context_window <= CONCISE_WINDOW,
+        shell=shell.shell_name,
+    )
 
 
 def _announce(
@@ -216,6 +229,9 @@ def _announce(
         stream.emit(Notice("warning", warning, "settings"))
     for notice in opened.notices:
         stream.emit(notice)
+    worked_in = opened.summary.current_cwd or opened.summary.cwd
+    if opened.items and worked_in != str(root.cwd):
+        stream.emit(Notice("info", f"This session worked in {worked_in}; /cd goes there.", "folder"))
 
 
 def _registry(options: Options) -> ToolRegistry:
@@ -246,9 +262,7 @@ def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPo
     )
 
 
-def _resources(
-    workspace: Workspace, shell: ShellState, policy: PermissionPolicy, stream: EventStream
-) -> Resources:
+def _resources(workspace: Workspace, shell: ShellState, stream: EventStream) -> Resources:
     resources = Resources()
     resources.add(Workspace, workspace)
     resources.add(ShellState, shell)

@@ -245,7 +245,6 @@ class LinearApp:
         if isinstance(event, TurnStarted):
             on_screen = self._submissions.is_on_screen(event.prompt_id) and self._screen.echoes_on_output
             lines = [] if on_screen else lines
-            self._desk.turn_started(event.prompt_id)
         if isinstance(event, SessionStarted | DirectoryChanged):
             self._history.cwd = event.cwd
         if isinstance(event, PromptQueued) and not self._told_of_queue:

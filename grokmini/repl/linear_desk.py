@@ -65,7 +65,6 @@ class LinearDesk:
         self._query = ""
         self._last_press = self._last_typed = _NEVER
         self._leave_until = _NEVER
-        self._stopped: frozenset[str] = frozenset()
 
     @property
     def line(self) -> LinearEditor:
@@ -76,12 +75,6 @@ class LinearDesk:
         """When the person counts as no longer typing on the open line."""
         typing = self._screen.line_open and not self.line.empty
         return self._last_typed + pause if typing else _NEVER
-
-    def turn_started(self, prompt_id: str) -> None:
-        """A turn began. One whose prompt was stopped before is stopped now: stops overtake prompts."""
-        if prompt_id in self._stopped:
-            self._outlets.send(CancelTurn())
-        self._stopped = frozenset()
 
     def resize(self, width: int) -> None:
         """The terminal has another width from now on."""
@@ -195,7 +188,6 @@ class LinearDesk:
     def _stop_turn(self) -> None:
         """Stop it; the draft is kept, and shown again when the turn has ended."""
         self._screen.end_line()
-        self._stopped = self.state.unheard
         self._outlets.send(CancelTurn())
 
     def _end_of_file(self, now: float) -> None:

@@ -68,11 +68,6 @@ class SessionState:
         """Whether a turn or the person's own command runs, or a prompt was sent and nothing heard of it yet."""
         return self.turn_running or self.shell_running or bool(self._sent)
 
-    @property
-    def unheard(self) -> frozenset[str]:
-        """The ids of prompts that were sent and of which nothing has been heard."""
-        return frozenset(self._sent)
-
     def sent(self, prompt_id: str, now: float) -> None:
         """A prompt is on its way."""
         if not self.busy:

@@ -74,8 +74,17 @@ class SessionEngine:
         self._over = False
 
     def send(self, command: commands.SessionCommand) -> None:
-        """Accept a command. After the end nothing happens."""
-        self._put("stop" if isinstance(command, _STOPPING) else "outside", command)
+        """Accept a command. After the end nothing happens.
+
+        A cancel overtakes everything but the prompt that it is meant for.
+        """
+        stops = isinstance(command, _STOPPING) and not (
+            isinstance(command, commands.CancelTurn) and self._turn is None and self._prompt_waits()
+        )
+        self._put("stop" if stops else "outside", command)
+
+    def _prompt_waits(self) -> bool:
+        return any(isinstance(work, commands.Prompt) for work in self._lanes["outside"])
 
     def _put(self, lane: Lane, work: Work) -> None:
         if not self._over:

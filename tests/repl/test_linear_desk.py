@@ -138,16 +138,6 @@ def test_ctrl_c_is_never_held_back_by_the_guard(scene: Scene) -> None:
     assert scene.sent == [commands.CancelTurn()]
 
 
-def test_a_stop_that_overtakes_its_prompt_is_sent_again_when_the_turn_begins(scene: Scene) -> None:
-    scene.state.sent("p1", scene.now)
-    scene.press(Key.INTERRUPT)
-    assert scene.sent == [commands.CancelTurn()]
-    scene.start_turn()
-    scene.desk.turn_started("p1")
-    scene.desk.turn_started("p2")
-    assert scene.sent == [commands.CancelTurn(), commands.CancelTurn()]
-
-
 def test_escape_does_nothing_while_a_question_is_open(scene: Scene) -> None:
     asking(scene).press(Key.ESCAPE, after=1)
     assert scene.sent == []

@@ -249,24 +249,6 @@ def test_turns_that_do_not_end_well_say_why_and_what_next() -> None:
     assert read([ended(denied=("rm x",))])[0] == "! refused for want of permission: rm x"
 
 
-def test_a_long_run_says_now_and_then_that_it_still_runs() -> None:
-    now = [0.0]
-    linear = LinearView(width=40, unicode=True, show_reasoning=True, clock=lambda: now[0])
-    read([ready("1", ToolKind.EXECUTE, command="npm test"), ev.ToolStarted("1")], linear)
-    now[0] = 4.9
-    assert linear.progress() == []
-    now[0] = 5.0
-    assert [plain(line) for line in linear.progress()] == ["  … 5.0 s  npm test"]
-    now[0] = 9.0
-    assert linear.progress() == []
-    read([ev.ToolProgress("1", "PASS a\nPASS b\n")], linear)
-    now[0] = 12.0
-    assert [plain(line) for line in linear.progress()] == ["  … 12 s  PASS b"]
-    read([finished("1")], linear)
-    now[0] = 60.0
-    assert linear.progress() == []
-
-
 def test_nothing_from_outside_reaches_a_line_unmarked() -> None:
     """H09 for every place that text can come from."""
     evil = "a\x1b[2J\x9b2J\x07\u202eb\r\nc"

@@ -90,11 +90,6 @@ class Transcript:
         """End all that is still open and give the rest."""
         return self._follow(self._fold.close())
 
-    def running(self) -> list[ToolBlock]:
-        """The calls that have not ended, oldest first."""
-        blocks = (entry.block for entry in self._entries.values() if not entry.closed)
-        return [block for block in blocks if isinstance(block, ToolBlock)]
-
     def live(self) -> list[Line]:
         """What is not final: tails of texts and calls under way, as they look now."""
         lines: list[Line] = []

@@ -14,7 +14,7 @@ from grokmini.headless.formats import Format, JsonFormat, PlainFormat, StreamJso
 from grokmini.headless.output import Output
 from grokmini.headless.progress import Progress
 from grokmini.headless.run import HeadlessRun, Onlooker
-from grokmini.headless.run_state import RunState, failed_before_start, stopped_by_signal
+from grokmini.headless.run_state import RunState, failed_before_start, stopped_before_start
 from grokmini.headless.signals import StopSignals
 from grokmini.headless.stdin import StdinReader
 from grokmini.protocol.commands import Shutdown
@@ -58,7 +58,7 @@ class HeadlessProcess:
             code = await self._answer()
         except _StoppedError:
             code = self._stop.exit_code
-            self._write_end(stopped_by_signal(failed_before_start("", "", "", code), code))
+            self._write_end(stopped_before_start(code))
         except GrokminiError as error:
             code = exit_code_of(error)
             complain(error)

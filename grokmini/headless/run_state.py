@@ -45,6 +45,11 @@ def failed_before_start(kind: str, message: str, hint: str, exit_code: int) -> T
     )
 
 
+def stopped_before_start(exit_code: int) -> TurnEnded:
+    """The end of a run that a signal stopped before it had a turn."""
+    return TurnEnded(prompt_index=0, outcome="cancelled", exit_code=exit_code, text="", usage=Usage())
+
+
 def stopped_by_signal(ended: TurnEnded, exit_code: int) -> TurnEnded:
     """The same end, cancelled by the signal of that exit code."""
     return msgspec.structs.replace(ended, outcome="cancelled", exit_code=exit_code)

@@ -331,6 +331,25 @@ def test_a_signal_cancels_kills_the_command_and_saves(place: Place, number: sign
     assert "tool_result" in kinds
 
 
+def test_ctrl_c_while_it_waits_for_the_end_of_stdin_leaves_cleanly(place: Place) -> None:
+    with ModelServer() as server:
+        process = subprocess.Popen(
+            [str(PROGRAM), "-p", "-", "--output-format", "json"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        until(lambda: place.sessions != [] or (place.home / ".local").exists())
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
+    found = json.loads(stdout)
+    assert (process.returncode, stderr) == (130, b"")
+    assert (found["outcome"], found["exit_code"], "error" in found) == ("cancelled", 130, False)
+    assert server.requests == []
+
+
 def test_a_second_ctrl_c_leaves_at_once(place: Place) -> None:
     stubborn = call(
         "run_terminal_command", command="trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done"

@@ -18,7 +18,7 @@ from grokmini.net.framing import MAX_HEAD_BYTES, Framing, FramingError, Head, fr
 EAGER_READS = 32
 """This many reads of a body are given out at once. Beyond, the stream is a busy one, and is read at most every
 `BREATH_SECONDS`: what arrives meanwhile comes in one piece."""
-BREATH_SECONDS = 0.002
+BREATH_SECONDS = 0.004
 MAX_PIECE_BYTES = 65_536
 """What is given out at once, so that whoever works on it does not hold up the event loop."""
 KEEPALIVE_SECONDS = 90.0

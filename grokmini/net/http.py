@@ -52,7 +52,8 @@ class HttpReply:
         stream = self._response.stream
         assert isinstance(stream, httpx.AsyncByteStream)
         pieces = aiter(stream)
-        deadline = self._started + self._deadlines.first_byte
+        limit = self._deadlines.first_byte
+        deadline = self._started + limit
         try:
             while True:
                 try:
@@ -62,9 +63,10 @@ class HttpReply:
                     return
                 if data := decode(piece) if decode else piece:
                     yield data
-                deadline = loop.time() + self._deadlines.between_chunks
+                limit = self._deadlines.between_chunks
+                deadline = loop.time() + limit
         except TimeoutError as error:
-            raise silence(self._host, self._deadlines.between_chunks) from error
+            raise silence(self._host, limit) from error
         except httpx.TransportError as error:
             raise cut_off(self._host) from error
         except zlib.error as error:

@@ -202,6 +202,7 @@ def test_an_entry_without_an_address_for_an_unknown_model_says_so() -> None:
         (ModelEntry(base_url="http://h", api_key_command="echo k"), {}, "k", "api_key_command of [model.e]"),
         (ModelEntry(base_url="http://h", env_key="A", api_key_command="echo k"), {"A": "v"}, "v", "A"),
         (ModelEntry(base_url="http://h"), KEYS | {"GROKMINI_API_KEY": "g"}, "", ""),
+        (ModelEntry(model="grok-9", base_url="http://h"), KEYS, "", ""),
     ],
 )  # fmt: skip
 async def test_keys_come_from_where_the_entry_says(

@@ -72,8 +72,8 @@ async def test_a_redirect_is_an_error_that_names_the_target_host_and_the_key_sta
 
 async def test_requests_of_a_session_share_a_connection() -> None:
     sampler = HttpSampler(lambda spec: NO_KEY)
-    with ModelServer([reply("a"), reply("b"), reply("c", done=False)]) as server:
-        for _ in range(3):
+    with ModelServer([reply("a"), reply("b", delay=0.005), reply("c"), reply("d", done=False)]) as server:
+        for _ in range(4):
             async for _event in sampler.sample(request_for(spec_for(server))):
                 pass
         assert server.connections == 1

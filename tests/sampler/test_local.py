@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from typing import Any
@@ -60,7 +61,10 @@ async def test_a_server_that_does_not_name_itself_is_none(routes: dict[str, Repl
 async def test_a_server_that_is_slow_is_not_waited_for() -> None:
     slow = Reply(body=b"{}", gate=threading.Event())
     with ModelServer(routes={"/version": slow}) as server:
+        loop = asyncio.get_running_loop()
+        started = loop.time()
         assert await found("vllm", server, seconds=0.05) == []
+        assert loop.time() - started < 0.7
 
 
 async def test_nothing_of_the_person_is_sent() -> None:

@@ -57,6 +57,14 @@ async def test_31_whole_calls_in_one_chunk_each_even_under_one_index() -> None:
     assert (await answer_to(*chunks, END)).named_calls == [("f", {"a": 1}), ("f", {"a": 2})]
 
 
+async def test_31_another_id_under_one_index_begins_another_call() -> None:
+    chunks = [
+        call_chunk(entry("", name="f", id="x", index=0)),
+        call_chunk(entry('{"a":2}', name="f", id="y", index=0)),
+    ]
+    assert (await answer_to(*chunks, END)).named_calls == [("f", {}), ("f", {"a": 2})]
+
+
 async def test_32_name_first_then_token_size_pieces() -> None:
     pieces = [call_chunk(entry(piece, index=0)) for piece in '{"a": 12, "b": 34}'[1:]]
     answer = await answer_to(call_chunk(entry("{", name="f", id="x", index=0, type="function")), *pieces, END)

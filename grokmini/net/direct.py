@@ -16,11 +16,14 @@ from grokmini.net.bare_httpx import httpx
 from grokmini.net.framing import MAX_HEAD_BYTES, Framing, FramingError, Head, framing_of, parse_head
 
 EAGER_READS = 32
-"""This many reads of a body are given out at once. Beyond, the stream is a busy one, and is read at most every
-`BREATH_SECONDS`: what arrives meanwhile comes in one piece."""
+"""This many reads of a body are given out at once. Beyond, a busy stream (something every `BUSY_SECONDS`) is read
+at most every `BREATH_SECONDS`: what arrives meanwhile comes in one piece."""
+BUSY_SECONDS = 0.006
 BREATH_SECONDS = 0.004
 MAX_PIECE_BYTES = 65_536
 """What is given out at once, so that whoever works on it does not hold up the event loop."""
+MAX_BUFFERED = 64
+"""Pieces (of at most 256 kB each) that wait for a slow reader before the sender has to."""
 KEEPALIVE_SECONDS = 90.0
 HAPPY_EYEBALLS_SECONDS = 0.25
 
@@ -30,7 +33,7 @@ _Origin = tuple[str, str, int]
 
 
 class Connection(asyncio.Protocol):
-    """One socket. Reads only when asked, so that the kernel gathers what comes in between."""
+    """One socket: what has arrived waits in a buffer of bounded length until it is asked for."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -38,8 +41,10 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._lost: Exception | None = None
         self._ended = False
+        self._held_back = False
         self._reads = 0
         self._last_read = 0.0
+        self._gap = 0.0
         self.idle_since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -50,6 +55,8 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """asyncio: bytes came."""
         self._buffer.append(data)
+        if len(self._buffer) > MAX_BUFFERED:
+            self._listen(False)
         self._wake()
 
     def eof_received(self) -> bool:
@@ -77,31 +84,47 @@ class Connection(asyncio.Protocol):
 
     async def read(self) -> bytes:
         """What has arrived, at least one byte; empty at the end of the stream. Raises `httpx.ReadError`."""
-        assert self._transport is not None
         if not self._buffer and not self._ended:
             loop = asyncio.get_running_loop()
-            if self._reads >= EAGER_READS and (rest := self._last_read + BREATH_SECONDS - loop.time()) > 0:
-                await asyncio.sleep(rest)
-            self._transport.resume_reading()
-            self._waiter = loop.create_future()
-            try:
-                await self._waiter
-            finally:
-                self._waiter = None
-                self._transport.pause_reading()
             self._reads += 1
-            self._last_read = loop.time()
+            if self._reads > EAGER_READS and self._gap < BUSY_SECONDS:
+                await self._breathe(self._last_read + BREATH_SECONDS - loop.time())
+            if not self._buffer and not self._ended:
+                self._waiter = loop.create_future()
+                try:
+                    await self._waiter
+                finally:
+                    self._waiter = None
+            now = loop.time()
+            self._gap = now - self._last_read
+            self._last_read = now
         if not self._buffer and self._lost is not None:
             raise httpx.ReadError(str(self._lost))
         data = self._buffer[0] if len(self._buffer) == 1 else b"".join(self._buffer)
         self._buffer.clear()
+        if self._held_back:
+            self._listen(True)
         return data
 
-    def rest(self, now: float) -> None:
-        """Between requests: watch for the other side to close."""
+    async def _breathe(self, seconds: float) -> None:
+        """Leave what comes in to the kernel for a moment."""
+        if seconds <= 0:
+            return
+        self._listen(False)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            self._listen(True)
+
+    def _listen(self, on: bool) -> None:
         assert self._transport is not None
-        self.idle_since = now
-        self._transport.resume_reading()
+        self._held_back = not on
+        if self._transport.is_closing():
+            return
+        if on:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
 
     def close(self) -> None:
         """Close at once, whatever is under way."""
@@ -147,7 +170,7 @@ class DirectTransport(httpx.AsyncBaseTransport):
 
     def give_back(self, origin: _Origin, connection: Connection) -> None:
         """Keep a connection whose exchange is complete."""
-        connection.rest(asyncio.get_running_loop().time())
+        connection.idle_since = asyncio.get_running_loop().time()
         self._idle.setdefault(origin, []).append(connection)
 
     def _reuse(self, origin: _Origin) -> Connection | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 
 from grokmini.protocol import events, samples
+from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.protocol.items import AssistantItem, BackendToolCallItem, ReasoningItem, ToolCall
 from grokmini.protocol.model import ModelRequest, Usage
 from grokmini.session.ports import Sampler
 from grokmini.text.repetition import RepetitionDetector
 
 RESAMPLES = 2
+_KEPT = "The reply repeats itself; it is kept as it is. Ctrl-C stops it."
 
 
 class Reply:
@@ -60,6 +63,18 @@ class ReplyStream:
 
     async def receive(self, request: ModelRequest, reply: Reply) -> None:
         """Fill `reply`. Raises `SampleError`. Cancelled, the connection closes and `reply` holds what came."""
+        whole = request.model.limits.whole
+        try:
+            async with asyncio.timeout(whole):
+                await self._until_sound(request, reply)
+        except TimeoutError:
+            raise SampleError(
+                SampleErrorKind.TIMEOUT,
+                f"{request.model.name} did not finish within {whole:g} s",
+                "Raise `limits.whole` of the model, or ask for less at once.",
+            ) from None
+
+    async def _until_sound(self, request: ModelRequest, reply: Reply) -> None:
         for attempt in range(1, RESAMPLES + 2):
             if await self._once(request, reply, armed=attempt <= RESAMPLES):
                 return
@@ -77,29 +92,28 @@ class ReplyStream:
 
     async def _once(self, request: ModelRequest, reply: Reply, *, armed: bool) -> bool:
         """One reply to its end; False when it began to repeat itself and was broken off."""
-        detector = RepetitionDetector()
+        text, reasoning = RepetitionDetector(), RepetitionDetector()
         noticed = False
         async with aclosing(self._sampler.sample(request)) as stream:
             async for event in stream:
+                repeats = False
                 if type(event) is samples.TextDelta:
                     reply.pieces.append(event.text)
                     self._emit(events.TextDelta(event.text))
-                    if not noticed and detector.feed(event.text):
-                        if armed:
-                            return False
-                        noticed = True
-                        self._emit(
-                            events.Notice(
-                                "warning",
-                                "The reply repeats itself; it is kept as it is. Ctrl-C stops it.",
-                                "repetition",
-                            )
-                        )
+                    repeats = text.feed(event.text)
+                elif type(event) is samples.ReasoningDelta:
+                    self._emit(events.ReasoningDelta(event.text))
+                    repeats = reasoning.feed(event.text)
                 elif isinstance(event, samples.Retrying):
-                    detector = RepetitionDetector()
+                    text, reasoning = RepetitionDetector(), RepetitionDetector()
                     self._retrying(event, reply)
                 else:
                     self._other(event, reply)
+                if repeats and armed:
+                    return False
+                if repeats and not noticed:
+                    noticed = True
+                    self._emit(events.Notice("warning", _KEPT, "repetition"))
         return True
 
     def _retrying(self, event: samples.Retrying, reply: Reply) -> None:
@@ -112,8 +126,6 @@ class ReplyStream:
 
     def _other(self, event: samples.SampleEvent, reply: Reply) -> None:
         match event:
-            case samples.ReasoningDelta():
-                self._emit(events.ReasoningDelta(event.text))
             case samples.ReasoningComplete():
                 reply.items.append(event.item)
             case samples.ToolCallComplete():
@@ -130,5 +142,5 @@ class ReplyStream:
             case samples.Finished():
                 reply.finish = event.reason
                 reply.refusal = reply.refusal or event.reason in ("refusal", "content_filter")
-            case samples.ToolCallStarted() | samples.ToolCallDelta() | samples.TextDelta() | samples.Retrying():
+            case samples.ToolCallStarted() | samples.ToolCallDelta():
                 pass

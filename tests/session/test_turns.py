@@ -289,3 +289,37 @@ async def test_an_answer_that_cannot_be_stored_still_counts_and_says_so(
         assert ended.outcome == "completed"
         assert (tmp_path / "work/a").exists()
         assert [event.code for event in driver.of(events.Notice)] == ["grant"]
+
+
+async def test_a_reply_that_repeats_itself_is_asked_for_again_twice_and_then_kept(tmp_path: Path) -> None:
+    looping = reply("I will now do it. " * 400, piece=200)
+    with ModelServer([looping, looping, looping]) as server:
+        async with session(tmp_path, server) as driver:
+            ended = await driver.ask("go")
+        assert ended.outcome == "completed"
+        assert ended.text == "I will now do it. " * 400
+        assert [event.kind for event in driver.of(events.RetryScheduled)] == ["repetition"] * 2
+        assert [event.code for event in driver.of(events.Notice)] == ["repetition"]
+        assert sum(isinstance(item, AssistantItem) for item in driver.history()) == 1
+
+
+async def test_reasoning_that_repeats_itself_counts_too(tmp_path: Path) -> None:
+    looping = reply("never shown", reasoning="Let me think about it again. " * 400, piece=200)
+    with ModelServer([looping, reply("fine")]) as server:
+        async with session(tmp_path, server) as driver:
+            ended = await driver.ask("go")
+        assert ended.text == "fine"
+
+
+async def test_a_limit_for_the_whole_reply_ends_the_turn(tmp_path: Path, fresh_home: Path) -> None:
+    gate = threading.Event()
+    config = fresh_home / ".config/grokmini"
+    config.mkdir(parents=True)
+    with ModelServer([reply("slow answer", piece=2, gates={2: gate})]) as server:
+        (config / "config.toml").write_text(
+            f'[model.slow]\nmodel = "fake-model"\nbase_url = "{server.url}"\nlimits = {{ whole = 0.2 }}\n'
+        )
+        async with session(tmp_path, None, model="slow") as driver:
+            ended = await driver.ask("go")
+        gate.set()
+    assert ended.error is not None and ended.error.kind == "timeout" and "limits.whole" in ended.error.hint

@@ -31,8 +31,9 @@ from grokmini.session.turn import Turn
 
 _log = logging.getLogger(__name__)
 
-TURN_END_SECONDS = 5.0
-FLUSH_SECONDS = 5.0
+STEP_SECONDS = 5.0
+"""What each step of closing may take, and `CLOSE_SECONDS` all of them (spec: session-loop.md)."""
+CLOSE_SECONDS = 20.0
 
 
 class TurnDone(msgspec.Struct, frozen=True):
@@ -175,21 +176,26 @@ class SessionEngine:
         self._turn_task = asyncio.create_task(run(), name=f"turn-{index}")
 
     async def _turn_done(self, ended: events.TurnEnded) -> None:
-        assert self._turn is not None
-        trace_id = self._turn.prompt.prompt_id
-        self._turn = self._turn_task = None
-        items = await self._parts.chat.items()
-        tokens = await self._parts.chat.tokens()
-        usage = (await self._parts.chat.usage()).session
-        self._parts.record.turn_ended(
-            model=self._live.model.name, tokens=tokens, messages=len(items), usage=usage
-        )
-        self._stream.emit(ended, trace_id)
-        await self._parts.chat.flush()
+        await self._record_end(ended)
         following = self._queue.take()
         if following is not None:
             self._stream.emit(events.PromptUnqueued(following.prompt_id, "started"), following.prompt_id)
             await self._start(following)
+
+    async def _record_end(self, ended: events.TurnEnded) -> None:
+        """The turn is over: tell the index and the world, and have it written."""
+        assert self._turn is not None
+        trace_id = self._turn.prompt.prompt_id
+        self._turn = self._turn_task = None
+        chat = self._parts.chat
+        self._parts.record.turn_ended(
+            model=self._live.model.name,
+            tokens=await chat.tokens(),
+            messages=len(await chat.items()),
+            usage=(await chat.usage()).session,
+        )
+        self._stream.emit(ended, trace_id)
+        await chat.flush()
 
     def _cancel(self, reason: str) -> None:
         if self._turn is not None:
@@ -266,28 +272,39 @@ class SessionEngine:
         self._parts.chat.push(item)
 
     async def _close(self) -> None:
-        """Stop the turn, flush, end. Each step has its limit; what it left undone is said."""
-        undone: list[str] = []
+        """Stop the turn, flush, end. Each step has its limit, all together too; what was left undone is said."""
+        deadline = asyncio.get_running_loop().time() + CLOSE_SECONDS
         reason = self._shutdown.reason if self._shutdown else "cancelled"
-        self._cancel(reason)
-        running = [task for task in (self._turn_task, self._shell_task) if task is not None]
-        if running:
-            _, late = await asyncio.wait(running, timeout=TURN_END_SECONDS)
-            undone.extend(f"{task.get_name()} did not stop in {TURN_END_SECONDS:g} s" for task in late)
-        for work in tuple(self._lanes["inside"]):
-            if isinstance(work, TurnDone) and self._turn is not None:
-                self._stream.emit(work.ended, self._turn.prompt.prompt_id)
+        undone = await self._stop_tasks(reason)
         for prompt in self._queue:
             self._stream.emit(events.PromptUnqueued(prompt.prompt_id, "removed"), prompt.prompt_id)
         self._over = True
-        await self._parts.runner.close()
-        await self._parts.sampler.close()
-        if not await _within(FLUSH_SECONDS, self._parts.chat.close()):
-            undone.append(f"the history was not flushed in {FLUSH_SECONDS:g} s")
+        parts = self._parts
+        for what, step in (
+            ("the commands were not stopped", parts.runner.close()),
+            ("the connections were not closed", parts.sampler.close()),
+            ("the history was not flushed", parts.chat.close()),
+        ):
+            if not await _within(deadline, step):
+                undone.append(what)
         self._stream.emit(events.SessionEnded(reason, tuple(undone)))
-        if not await _within(FLUSH_SECONDS, self._parts.record.close()):
-            _log.error("the session files were not closed in time")
+        if not await _within(deadline, parts.record.close()):
+            _log.error("the session files were not closed in time", extra={"session": parts.session_id})
         self._stream.close()
+
+    async def _stop_tasks(self, reason: str) -> list[str]:
+        """Stop turn and command; a task that does not end by itself is cancelled. What did not end even so."""
+        self._cancel(reason)
+        running = [task for task in (self._turn_task, self._shell_task) if task is not None]
+        late: set[asyncio.Task[None]] = set()
+        if running:
+            _, late = await asyncio.wait(running, timeout=STEP_SECONDS)
+            for task in late:
+                task.cancel()
+        for work in tuple(self._lanes["inside"]):
+            if isinstance(work, TurnDone):
+                await self._record_end(work.ended)
+        return [f"{task.get_name()} did not stop in {STEP_SECONDS:g} s" for task in late]
 
 
 def _inside(error: Exception) -> events.ErrorInfo:
@@ -307,10 +324,12 @@ def _find_folder(path: str, base: Path) -> Path:
     return target
 
 
-async def _within(seconds: float, step: Coroutine[object, object, None]) -> bool:
-    """Await a step for so long at most; whether it ended."""
+async def _within(deadline: float, step: Coroutine[object, object, None]) -> bool:
+    """Await a step for `STEP_SECONDS` at most, and not beyond the deadline; whether it ended."""
+    limit = min(asyncio.get_running_loop().time() + STEP_SECONDS, deadline)
     try:
-        await asyncio.wait_for(step, seconds)
+        async with asyncio.timeout_at(limit):
+            await step
     except TimeoutError:
         return False
     return True

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from grokmini.protocol import events
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import ToolError
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.tools import CommandDisplay, ToolKind
@@ -35,6 +36,7 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
     """Run the command to its end. Cancelled, it is stopped and the run says so."""
     started = parts.monotonic()
     output, exit_code = "", None
+    printed: list[str] = []
     tool = parts.registry.find(parts.registry.names.of(ToolKind.EXECUTE))
     if tool is None:
         return ShellRun(command, "This session has no tool that runs commands.", None, 0.0)
@@ -52,6 +54,7 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
         async for step in tool.execute(decode_arguments(raw, tool.args_type).args, ctx):
             match step:
                 case Progress():
+                    printed.append(step.text)
                     emit(events.ToolProgress(ctx.call_name, step.text))
                 case Final():
                     output = step.output.output
@@ -64,5 +67,5 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
         task = asyncio.current_task()
         assert task is not None
         task.uncancel()
-        output = "stopped by the user"
-    return ShellRun(command, output, exit_code, parts.monotonic() - started)
+        output = "".join((*printed, "\n(stopped by the user)")).lstrip("\n")
+    return ShellRun(join_surrogates(command), join_surrogates(output), exit_code, parts.monotonic() - started)

@@ -83,7 +83,7 @@ class ToolCalls:
     async def run(
         self, calls: Sequence[ToolCall], context: Callable[[ToolCall], ToolCallContext]
     ) -> BatchOutcome:
-        """Do the calls. Cancelled, everything running is stopped; `settle` then gives the results."""
+        """Do the calls. Cancelled, everything running is stopped; `stop` then gives the results."""
         self._planned = [PlannedCall(call, context(call)) for call in calls]
         for planned in self._planned:
             self._decode(planned)
@@ -91,18 +91,21 @@ class ToolCalls:
             if planned.result is None:
                 await self._admit(planned)
         await self._run_admitted()
-        return BatchOutcome(self.settle(), self._fuse, tuple(self._denied))
+        return BatchOutcome(self._results(), self._fuse, tuple(self._denied))
 
-    def settle(self) -> tuple[ToolResultItem, ...]:
-        """One result for every call, in their order; calls that did not end are given as cancelled."""
-        items = []
+    def stop(self) -> tuple[ToolResultItem, ...]:
+        """The calls were cancelled: close what did not end, tell the world, give the results in order."""
         for planned in self._planned:
             if planned.result is None:
-                planned.result = failed(
-                    ToolErrorKind.CANCELLED,
-                    "The user stopped the turn before this call ended; it may be half done.",
-                )
+                planned.result = self._runner.stopped(planned.ctx)
                 self._runner.report(planned.ctx.call_name, planned.result)
+        return self._results()
+
+    def _results(self) -> tuple[ToolResultItem, ...]:
+        """One result for every call, in their order."""
+        items = []
+        for planned in self._planned:
+            assert planned.result is not None
             items.append(planned.result.item(planned.call.id, planned.notes))
         return tuple(items)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from grokmini.protocol import events
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.commands import Prompt
 from grokmini.protocol.errors import ExitCode, GrokminiError, Outcome, SampleError, exit_code_of
 from grokmini.protocol.ids import short_id
@@ -43,7 +44,8 @@ CONCISE_WINDOW = 32_768
 _LOOP_NOTE = (
     "[The same call gave the same result for the third time. Do something else, or say what blocks you.]"
 )
-_STOPPED_EXIT = {"sigterm": ExitCode.SIGTERM, "sighup": ExitCode.SIGHUP}
+_STOPPED_EXIT = {"sigterm": ExitCode.SIGTERM, "sighup": ExitCode.SIGHUP, "output closed": ExitCode.OK}
+"""Exit codes by why a turn was stopped; whatever is not here was an interrupt."""
 
 
 class Ending(NamedTuple):
@@ -92,8 +94,8 @@ class Turn:
 
     def interject(self, prompt: Prompt) -> None:
         """Send the person's words in at the next gap between tool batches; open questions are closed."""
-        item = UserItem((TextPart(prompt.text), *prompt.attachments), SyntheticReason.INTERJECTION)
-        self._gap.append(item)
+        content = (TextPart(self._fit(prompt.text)), *prompt.attachments)
+        self._gap.append(UserItem(content, SyntheticReason.INTERJECTION))
         self._interjected = True
         self.approvals.dismiss()
 
@@ -139,13 +141,13 @@ class Turn:
             reply = await self._sample()
             if not reply.calls:
                 if self._gap:
-                    self._push_gap()
+                    await self._push_gap()
                     continue
                 return Ending("completed", ExitCode.PERMISSION if self._denied else ExitCode.OK)
             ending = await self._run_calls(reply.calls)
             if ending is not None:
                 return ending
-            self._push_gap()
+            await self._push_gap()
             if self._parts.max_turns and self._rounds >= self._parts.max_turns:
                 return Ending(
                     "max_turns_reached", ExitCode.MAX_TURNS, f"the limit of {self._parts.max_turns} rounds"
@@ -158,7 +160,8 @@ class Turn:
         """
         chat = self._parts.chat
         chat.start_prompt_ledger()
-        self._emit(events.TurnStarted(self.prompt.prompt_id, self.prompt_index, self.prompt.text))
+        text = join_surrogates(self.prompt.text)
+        self._emit(events.TurnStarted(self.prompt.prompt_id, self.prompt_index, text))
         try:
             for item in await self._parts.prefix.before_prompt(await chat.items()):
                 chat.push(item)
@@ -168,7 +171,7 @@ class Turn:
             await chat.push_prompt(await self._item())
 
     async def _item(self) -> UserItem:
-        text = self.prompt.text
+        text = join_surrogates(self.prompt.text)
         if len(text) * 4 > PROMPT_LIMIT:
             text = await asyncio.to_thread(self._fit, text)
         return UserItem((TextPart(text), *self.prompt.attachments), prompt_index=self.prompt_index)
@@ -177,7 +180,7 @@ class Turn:
         short = shorten(text)
         if short.whole is None:
             return short.text
-        path = self._parts.spill.write(f"prompt-{self.prompt_index}.txt", short.whole.encode())
+        path = self._parts.spill.write(f"prompt-{self.prompt_index}-{short_id()}.txt", short.whole.encode())
         return f"{short.text}\n\n{note_for(path, self._parts.registry.names.of(ToolKind.READ))}"
 
     async def _sample(self) -> Reply:
@@ -220,7 +223,6 @@ class Turn:
 
     async def _run_calls(self, calls: Sequence[ToolCall]) -> Ending | None:
         """Run a reply's calls and put their results into the history; an ending when the turn is over."""
-        self._interjected = False
         self._calls = ToolCalls(
             self._parts,
             self._runner,
@@ -284,10 +286,13 @@ class Turn:
             spill=self._parts.spill,
         )
 
-    def _push_gap(self) -> None:
-        for item in self._gap:
+    async def _push_gap(self) -> None:
+        """Put what waits for a gap into the history; the person's words are waited for until they are written."""
+        waiting, self._gap, self._interjected = self._gap, [], False
+        for item in waiting:
             self._parts.chat.push(item)
-        self._gap.clear()
+        if waiting:
+            await self._parts.chat.flush()
 
     async def _stopped(self) -> Ending:
         """The turn was stopped: keep what came, close what is open, tell the model."""
@@ -300,9 +305,9 @@ class Turn:
             if self._text:
                 chat.push(self._reply.assistant(interrupted=True))
         if self._calls is not None:
-            for item in self._calls.settle():
+            for item in self._calls.stop():
                 chat.push(item)
-        self._push_gap()
+        await self._push_gap()
         text = "The user stopped the turn here. Wait for what they say next."
         chat.push(user_text(text, reason=SyntheticReason.INTERRUPTION))
         await chat.repair_after_stop()
@@ -314,9 +319,9 @@ class Turn:
         if self._reply is not None:
             self._parts.chat.mark_usage_incomplete(self._reply.model)
         if self._calls is not None:
-            for item in self._calls.settle():
+            for item in self._calls.stop():
                 self._parts.chat.push(item)
-        self._push_gap()
+        await self._push_gap()
         await self._parts.chat.repair_after_stop()
         info = events.ErrorInfo(kind, error.message, error.hint)
         return Ending("error", exit_code_of(error), kind, info)

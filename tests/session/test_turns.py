@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import msgspec
+
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import AssistantItem, SyntheticReason, ToolResultItem, UserItem
 from grokmini.protocol.permission import PermissionAnswer
-from tests.fakes.model_server import ModelServer, call, failure, reply
+from tests.fakes.model_server import ModelServer, call, failure, reply, usage_of
 from tests.session.sessions import session
 
 
@@ -323,3 +325,59 @@ async def test_a_limit_for_the_whole_reply_ends_the_turn(tmp_path: Path, fresh_h
             ended = await driver.ask("go")
         gate.set()
     assert ended.error is not None and ended.error.kind == "timeout" and "limits.whole" in ended.error.hint
+
+
+async def test_a_stopped_command_keeps_what_it_printed_and_how_long_it_ran(tmp_path: Path) -> None:
+    script = [reply(calls=[bash("echo tick; touch began; sleep 60")]), reply("ok")]  # type: ignore[list-item]
+    with ModelServer(script, strict=True) as server:
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            driver.prompt("go")
+            await driver.until(events.ToolProgress, lambda event: "tick" in event.text)
+            driver.send(commands.CancelTurn())
+            finished = await driver.until(events.ToolFinished)
+            await driver.until(events.TurnEnded)
+            await driver.ask("go on")
+        assert finished.status == "cancelled" and "tick" in finished.output and finished.seconds > 0
+        results = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
+        assert "tick" in results[0] and "half done" in results[0]
+
+
+async def test_the_users_own_command_keeps_its_output_when_it_is_stopped(tmp_path: Path) -> None:
+    with ModelServer([reply("I see")]) as server:
+        async with session(tmp_path, server) as driver:
+            driver.send(commands.RunShell("echo tick; sleep 60"))
+            await driver.until(events.ToolProgress, lambda event: "tick" in event.text)
+            driver.send(commands.CancelTurn())
+            finished = await driver.until(events.ShellFinished)
+        assert finished.exit_code is None and "tick" in finished.output
+
+
+async def test_an_interjection_while_the_reply_streams_comes_before_its_calls(tmp_path: Path) -> None:
+    gate = threading.Event()
+    first = reply("thinking aloud", calls=[bash("touch a")], piece=4, gates={2: gate})  # type: ignore[list-item]
+    with ModelServer([first, reply("as you wish")], strict=True) as server:
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            driver.prompt("start")
+            await driver.until(events.TextDelta)
+            waiting = driver.prompt("do not touch anything")
+            await driver.until(events.PromptQueued)
+            driver.send(commands.Interject(waiting))
+            await driver.until(events.PromptUnqueued)
+            gate.set()
+            ended = await driver.until(events.TurnEnded)
+        assert ended.outcome == "completed" and not (tmp_path / "a").exists()
+        assert server.bodies[1]["messages"][-1]["content"] == "do not touch anything"
+
+
+async def test_leaving_in_the_middle_of_a_turn_leaves_a_true_summary(tmp_path: Path) -> None:
+    gate = threading.Event()
+    with ModelServer([reply("one", usage=usage_of(100, 5)), reply("two", piece=1, gates={3: gate})]) as server:
+        async with session(tmp_path, server) as driver:
+            await driver.ask("first")
+            driver.prompt("second")
+            await driver.until(events.TextDelta)
+        gate.set()
+        summary = msgspec.json.decode((driver.wired.directory / "summary.json").read_bytes())
+    assert summary["turns"] == 2
+    assert summary["messages"] == len(driver.history())
+    assert summary["usage"]["fake-model"]["calls"] == 2 and summary["usage"]["fake-model"]["incomplete"]

@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from grokmini.protocol.commands import SessionCommand, Shutdown
@@ -49,6 +50,9 @@ GONE_WRITE_SECONDS = 0.2
 EVENTS_AT_ONCE = 20
 FORCED = (ExitCode.SIGHUP, ExitCode.SIGTERM)
 """Ends that wait for nothing."""
+
+_REASONS = MappingProxyType({int(ExitCode.SIGTERM): "sigterm", int(ExitCode.SIGHUP): "sighup"})
+"""What the session is told of why it ends, by the exit code."""
 
 
 class LinearTerminal(NamedTuple):
@@ -144,7 +148,7 @@ class LinearApp:
             finally:
                 self._keyboard.close()
                 self._stop_tasks()
-                last_words = f"\nrest: grokmini log {self.opened.handle.session_id}\n"
+                last_words = f"\nrest: grokmini --resume={self.opened.handle.session_id}\n"
                 self._writer.close(write_seconds, self._terminal.output, last_words)
         return code
 
@@ -200,7 +204,7 @@ class LinearApp:
         """Shut the session down and print what it still says, within limits."""
         self._screen.flush()
         self._screen.end_line()
-        self._send(Shutdown("quit" if code == ExitCode.OK else "signal"))
+        self._send(Shutdown(_REASONS.get(code, "quit")))
         waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
         limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
         await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)

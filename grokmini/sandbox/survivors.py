@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import signal
+from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 
-def holders_of_pipe(inode: int, proc: Path = Path("/proc")) -> set[int]:
-    """The processes that hold an open descriptor of the pipe with that inode number.
+MAX_ROUNDS: Final = 8
+"""How often newcomers are looked for: who forks faster than that is stopped first."""
+
+
+def holders_of_pipes(inodes: Collection[int], proc: Path = Path("/proc")) -> set[int]:
+    """The processes that hold an open descriptor of one of the pipes with those inode numbers.
 
     Takes some milliseconds; call it in a thread. Processes of other users cannot be looked into and are
     left out.
     """
-    wanted = f"pipe:[{inode}]"
+    wanted = {f"pipe:[{inode}]" for inode in inodes}
     found: set[int] = set()
     for pid in _pids(proc):
         with suppress(OSError), os.scandir(proc / str(pid) / "fd") as entries:
             for entry in entries:
                 with suppress(OSError):
-                    if str(Path(entry.path).readlink()) == wanted:
+                    if str(Path(entry.path).readlink()) in wanted:
                         found.add(pid)
                         break
     return found
+
+
+def kill_holders(inodes: Collection[int], *, spare: Set[int]) -> set[int]:
+    """Kill who holds one of the pipes, newcomers included, those in `spare` excepted. Returns whom."""
+    killed: set[int] = set()
+    for _ in range(MAX_ROUNDS):
+        found = holders_of_pipes(inodes) - spare
+        if not found - killed:
+            break
+        signal_all(found, signal.SIGSTOP)
+        killed |= found
+        signal_all(found, signal.SIGKILL)
+    return killed
 
 
 def descendants(pid: int, proc: Path = Path("/proc")) -> set[int]:

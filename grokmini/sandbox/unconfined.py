@@ -1,9 +1,9 @@
 """Commands without confinement: the runner used where no sandbox is.
 
-One `Popen` a command (no helper process, no watcher thread): the exit is seen through a pidfd and the output
-through the loop's own readers. Every child inherits the write end of a pipe, the lifeline; when it is closed
-as the command ends, nothing is left over, else those who hold it are found and killed whatever session they
-moved to.
+One `Popen` a command (no watcher thread): the exit is seen through a pidfd and the output through the loop's own
+readers. Every child inherits the write end of a pipe, the lifeline; when it is closed as the command ends,
+nothing is left over, else those who hold it are found and killed whatever session they moved to. One guardian
+process a session ends what runs when the agent itself dies.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final
 
+from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
-from grokmini.sandbox.survivors import descendants, holders_of_pipe, signal_all
+from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
 READ_SIZE: Final = 65_536
 MAX_UNREAD: Final = 1_048_576
@@ -131,8 +132,11 @@ class _Output:
 class UnconfinedCommand:
     """A running command (a `CommandHandle`). Made by `UnconfinedRunner.start` alone."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: int, lifeline: int) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], output: int, lifeline: int, on_end: Callable[[int], None]
+    ) -> None:
         self._process = process
+        self._on_end = on_end
         self._changed = asyncio.Event()
         self._output = _Pipe(output, self._changed.set, MAX_UNREAD)
         self._lifeline = _Pipe(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
@@ -147,6 +151,11 @@ class UnconfinedCommand:
     def pid(self) -> int:
         """The process id, which is also the group's and the session's."""
         return self._process.pid
+
+    @property
+    def lifeline_inode(self) -> int:
+        """The pipe that everything of this command holds."""
+        return self._lifeline.inode
 
     @property
     def ended(self) -> bool:
@@ -259,17 +268,7 @@ class UnconfinedCommand:
 
     def _kill_survivors(self) -> int:
         """Kill who still holds the lifeline, newcomers included. Returns how many there were."""
-        killed: set[int] = set()
-        for _ in range(8):
-            found = holders_of_pipe(self._lifeline.inode) - {self.pid, os.getpid()}
-            if not found - killed and killed:
-                break
-            signal_all(found, signal.SIGSTOP)
-            killed |= found
-            signal_all(found, signal.SIGKILL)
-            if not found:
-                break
-        return len(killed)
+        return len(kill_holders((self._lifeline.inode,), spare={self.pid, os.getpid()}))
 
     async def _kill_tree(self) -> None:
         with suppress(TimeoutError):
@@ -291,6 +290,7 @@ class UnconfinedCommand:
     def _reap(self, left_over: int) -> None:
         code = self._process.wait()
         self._reaped = True
+        self._on_end(self.lifeline_inode)
         if not self._status.done():
             status = ExitStatus(code, None, left_over) if code >= 0 else ExitStatus(None, -code, left_over)
             self._status.set_result(status)
@@ -302,6 +302,8 @@ class UnconfinedRunner:
 
     def __init__(self) -> None:
         self._commands: set[UnconfinedCommand] = set()
+        self.guardian = Guardian()
+        """Ends what runs when the agent dies."""
         self._closed = False
 
     @property
@@ -317,7 +319,7 @@ class UnconfinedRunner:
         if self._closed:
             raise RuntimeError("the runner is closed")
         self._commands = {command for command in self._commands if not command.ended}
-        command = _launch(spec)
+        command = _launch(spec, self.guardian)
         self._commands.add(command)
         return command
 
@@ -330,15 +332,30 @@ class UnconfinedRunner:
             await command.wait()
             await command.settled()
         self._commands.clear()
+        self.guardian.close()
+
+    def kill_now(self) -> None:
+        """Kill everything that runs, at once and without waiting: for a signal handler that leaves right after.
+
+        Only sends signals: no lock is taken, no task made, nothing reaped, no terminal touched. Takes some
+        milliseconds; nothing can be started afterwards.
+        """
+        self._closed = True
+        running = [command for command in tuple(self._commands) if not command.ended]
+        if running:
+            kill_groups(command.pid for command in running)
+            kill_holders([command.lifeline_inode for command in running], spare={os.getpid()})
 
 
-def _launch(spec: CommandSpec) -> UnconfinedCommand:
+def _launch(spec: CommandSpec, guardian: Guardian) -> UnconfinedCommand:
     output_read, output_write = os.pipe()
     lifeline_read, lifeline_write = os.pipe()
+    inode = os.fstat(lifeline_read).st_ino
     env = spec.env
     if spec.side_channel:
         env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
     try:
+        guardian.expect(inode)
         process = subprocess.Popen(
             spec.argv,
             cwd=spec.cwd,
@@ -350,6 +367,7 @@ def _launch(spec: CommandSpec) -> UnconfinedCommand:
             start_new_session=True,
         )
     except BaseException:
+        guardian.ended(inode)
         os.close(output_read)
         os.close(lifeline_read)
         raise
@@ -357,8 +375,10 @@ def _launch(spec: CommandSpec) -> UnconfinedCommand:
         os.close(output_write)
         os.close(lifeline_write)
     try:
-        return UnconfinedCommand(process, output_read, lifeline_read)
+        guardian.started(inode, process.pid)
+        return UnconfinedCommand(process, output_read, lifeline_read, guardian.ended)
     except OSError:
         process.kill()
         process.wait()
+        guardian.ended(inode)
         raise

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.sandbox.environment import neutral_environment
+from grokmini.sandbox.guardian import Guardian
 from grokmini.sandbox.runner import CommandHandle, CommandSpec
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from tests.sandbox.liveness import alive
@@ -171,6 +174,7 @@ async def test_output_nobody_reads_waits_in_the_pipe_not_in_memory(tmp_path: Pat
 
 async def test_a_missing_folder_or_program_is_an_os_error_and_leaks_nothing(tmp_path: Path) -> None:
     async with _runner() as runner:
+        await (await runner.start(_spec("true", tmp_path))).wait()  # the guardian starts with the first
         before = set(os.listdir("/proc/self/fd"))
         with pytest.raises(FileNotFoundError):
             await runner.start(_spec("true", tmp_path / "nowhere"))
@@ -181,6 +185,7 @@ async def test_a_missing_folder_or_program_is_an_os_error_and_leaks_nothing(tmp_
 
 async def test_a_finished_command_leaves_no_descriptor_open(tmp_path: Path) -> None:
     async with _runner() as runner:
+        await (await runner.start(_spec("true", tmp_path))).wait()  # the guardian starts with the first
         before = set(os.listdir("/proc/self/fd"))
         handle = await runner.start(_spec("echo hi; sleep 300 &", tmp_path, side=True))
         await _read(handle)
@@ -192,3 +197,81 @@ async def test_the_runner_says_that_nothing_is_enforced() -> None:
     runner = UnconfinedRunner()
     assert runner.enforcement.label == "none"
     assert not runner.enforcement.confined
+
+
+_AGENT = """
+import asyncio, os, sys
+from pathlib import Path
+from grokmini.sandbox.runner import CommandSpec
+from grokmini.sandbox.unconfined import UnconfinedRunner
+
+async def main():
+    runner = UnconfinedRunner()
+    handle = await runner.start(CommandSpec(("/bin/sh", "-c", sys.argv[1]), Path("/"), {"PATH": os.environ["PATH"]}))
+    async for chunk in handle.output():
+        os.write(1, chunk)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "trap '' TERM HUP INT; echo $$; while :; do sleep 0.05; done",
+        "setsid sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 0.05; done'; sleep 60",
+    ],
+)
+def test_a_command_is_gone_within_a_second_when_the_agent_is_killed(command: str) -> None:
+    agent = subprocess.Popen([sys.executable, "-c", _AGENT, command], stdout=subprocess.PIPE)
+    assert agent.stdout is not None
+    pid = int(agent.stdout.readline())
+    agent.kill()
+    agent.wait()
+    agent.stdout.close()
+    until = time.monotonic() + 1
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    gone = not alive(pid)
+    if not gone:
+        os.kill(pid, signal.SIGKILL)
+    assert gone
+
+
+async def test_a_guardian_that_was_killed_is_replaced_and_knows_what_runs() -> None:
+    guardian = Guardian()
+    reading, writing = os.pipe()
+    inode = os.fstat(reading).st_ino
+    with subprocess.Popen(["sleep", "60"], pass_fds=(writing,), start_new_session=True) as held:
+        os.close(writing)
+        guardian.expect(inode)
+        assert guardian.pid is not None
+        os.kill(guardian.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, guardian.pid, os.WEXITED | os.WNOWAIT)
+        guardian.started(inode, held.pid)
+        guardian.hang_up()
+        assert await asyncio.to_thread(held.wait, 5) == -signal.SIGKILL
+    os.close(reading)
+
+
+async def test_kill_now_kills_all_at_once_without_a_loop(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        handles = [
+            await runner.start(_spec("trap '' TERM; setsid sleep 60 & echo $!; wait", tmp_path))
+            for _ in range(3)
+        ]
+        escaped = [int(await anext(handle.output())) for handle in handles]
+        runner.kill_now()
+        assert all([await _gone(pid) for pid in escaped])
+        assert [(await handle.wait()).signal for handle in handles] == [signal.SIGKILL] * 3
+        with pytest.raises(RuntimeError):
+            await runner.start(_spec("true", tmp_path))
+
+
+async def test_the_guardian_has_no_environment_and_ends_with_the_runner(tmp_path: Path) -> None:
+    async with _runner() as runner:
+        await (await runner.start(_spec("true", tmp_path))).wait()
+        pid = runner.guardian.pid
+        assert pid is not None
+        assert Path(f"/proc/{pid}/environ").read_bytes() == b""
+    assert not alive(pid)

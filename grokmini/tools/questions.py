@@ -44,6 +44,11 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%")
 
+# A number means the same in every question, so that a hand that knows it never answers another one:
+# 2 and 5 are the "always" of the session and of the repository, and are left out where there is none.
+_YES = PermissionOption("1", "yes", "allow")
+_NO = (PermissionOption("3", "no", "deny"), PermissionOption("4", "no, because…", "deny", wants_text=True))
+
 
 def command_rule(reviewed: Review, allowed: Allowed) -> str:
     """The rule that an "always" answer stores.
@@ -90,38 +95,26 @@ def _quoted(word: Word) -> str:
 
 
 def command_options(rule: str, repository: Path) -> tuple[PermissionOption, ...]:
-    """Once, in this session, in this repository, no, no with a reason."""
+    """Once, in this session, no, no with a reason, in this repository."""
     shown = sanitise(rule, newlines=False)
     return (
-        PermissionOption("1", "yes", "allow"),
+        _YES,
         PermissionOption("2", f"always {shown} in this session", "allow", "session", rule),
-        PermissionOption("3", f"always {shown} in {short_path(repository)}", "allow", "repository", rule),
-        PermissionOption("4", "no", "deny"),
-        PermissionOption("5", "no, because…", "deny", wants_text=True),
+        *_NO,
+        PermissionOption("5", f"always {shown} in {short_path(repository)}", "allow", "repository", rule),
     )
 
 
 def edit_options(rule: str) -> tuple[PermissionOption, ...]:
-    """Once, all of it in this session, no, no with a reason. `rule` "" offers no "all"."""
-    if not rule:
-        return once_options()
+    """Once, all of it in this session, no, no with a reason."""
     shown = sanitise(rule, newlines=False)
     label = "all edits in this session" if rule == "Edit" else "always in this session"
-    return (
-        PermissionOption("1", "yes", "allow"),
-        PermissionOption("2", f"{label}: {shown}", "allow", "session", rule),
-        PermissionOption("3", "no", "deny"),
-        PermissionOption("4", "no, because…", "deny", wants_text=True),
-    )
+    return (_YES, PermissionOption("2", f"{label}: {shown}", "allow", "session", rule), *_NO)
 
 
 def once_options() -> tuple[PermissionOption, ...]:
     """Once, no, no with a reason: for what is never remembered."""
-    return (
-        PermissionOption("1", "yes", "allow"),
-        PermissionOption("2", "no", "deny"),
-        PermissionOption("3", "no, because…", "deny", wants_text=True),
-    )
+    return (_YES, *_NO)
 
 
 def short_path(path: Path) -> str:

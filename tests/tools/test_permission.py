@@ -245,12 +245,12 @@ def test_a_command_question_offers_the_exact_rule_and_its_scopes(tmp_path: Path)
     assert [(o.key, o.decision, o.scope, o.rule, o.wants_text) for o in verdict.options] == [
         ("1", "allow", "once", "", False),
         ("2", "allow", "session", "Bash(./build.sh --fast)", False),
-        ("3", "allow", "repository", "Bash(./build.sh --fast)", False),
-        ("4", "deny", "once", "", False),
-        ("5", "deny", "once", "", True),
+        ("3", "deny", "once", "", False),
+        ("4", "deny", "once", "", True),
+        ("5", "allow", "repository", "Bash(./build.sh --fast)", False),
     ]
     assert "Bash(./build.sh --fast)" in verdict.options[1].label and "session" in verdict.options[1].label
-    assert str(tmp_path / "work") in verdict.options[2].label
+    assert str(tmp_path / "work") in verdict.options[4].label
     assert "no sandbox" in verdict.details[0]
     assert verdict.details[1] == "asked because ./build.sh is not known to only read"
 
@@ -294,7 +294,7 @@ def test_session_answers_end_with_the_session_and_repository_answers_do_not(tmp_
     grants = MemoryGrants()
     ground = Ground(tmp_path, grants=grants)
     ground.answer(ground.run("./a"), "2")
-    ground.answer(ground.run("./b"), "3")
+    ground.answer(ground.run("./b"), "5")
     assert (word(ground.run("./a")), word(ground.run("./b"))) == ("allow", "allow")
     later = Ground(tmp_path, grants=grants)
     assert (word(later.run("./a")), word(later.run("./b"))) == ("ask", "allow")
@@ -306,15 +306,32 @@ def test_repository_answers_are_kept_for_the_root_not_for_a_folder_in_it(tmp_pat
     ground.repository()
     root, ground.root = ground.root, ground.root / "sub"
     ground.root.mkdir()
-    ground.answer(ground.run("./b"), "3")
+    ground.answer(ground.run("./b"), "5")
     assert list(ground.grants.by_repository) == [root.resolve()]
 
 
 def test_answering_once_or_no_stores_nothing(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
-    for key in ("1", "4", "5"):
+    for key in ("1", "3", "4"):
         ground.answer(ground.run("./a"), key)
     assert word(ground.run("./a")) == "ask"
+
+
+def test_a_number_means_the_same_in_every_question(tmp_path: Path) -> None:
+    ground = Ground(tmp_path, ask=["Bash(./deploy)"])
+    meanings: dict[str, set[tuple[str, str, bool]]] = {}
+    for verdict in (ground.run("./a"), ground.edit("a.py"), ground.edit("../out.py"), ground.run("./deploy")):
+        assert isinstance(verdict, Ask)
+        for option in verdict.options:
+            meaning = (option.decision, option.scope, option.wants_text)
+            meanings.setdefault(option.key, set()).add(meaning)
+    assert meanings == {
+        "1": {("allow", "once", False)},
+        "2": {("allow", "session", False)},
+        "3": {("deny", "once", False)},
+        "4": {("deny", "once", True)},
+        "5": {("allow", "repository", False)},
+    }
 
 
 def test_an_edit_question_offers_all_edits_in_this_session(tmp_path: Path) -> None:

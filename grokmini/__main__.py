@@ -1,5 +1,5 @@
 """The program: `grokmini` and `python -m grokmini` both run this module."""
 
-from grokmini.cli.__main__ import main
+from grokmini.cli.main import main
 
 raise SystemExit(main())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grokmini.cli.option import CommandSpec, Option
@@ -27,11 +26,12 @@ DERIVED = frozenset({"permission.never_ask"})
 
 def run(parsed: Parsed) -> int:
     """Print the settings; warnings about the files go to stderr. Raises `ConfigError`."""
+    from grokmini.cli.root import working_folder
     from grokmini.config.load import load_settings
     from grokmini.config.paths import find_places
 
     places = find_places(os.environ)
-    loaded = load_settings(places, Path.cwd(), os.environ)
+    loaded = load_settings(places, working_folder(None), os.environ)
     for warning in loaded.warnings:
         say(f"! {warning}")
     found = list(settings_with_origins(loaded))

@@ -28,15 +28,19 @@ _MARKS = {"ok": "ok", "warning": "! ", "failed": "x ", "skipped": "--"}
 
 
 def run(parsed: Parsed) -> int:
-    """Test the model step by step. Exit 0 when it can be used, 5 when the key is the trouble, else 1."""
+    """Test the model step by step. Exit 0 when it can do the work, 5 when the key is the trouble, else 1.
+
+    A model that calls no tools can talk but not work: that is a failure too.
+    """
     import asyncio
 
     return asyncio.run(_examine(parsed.text("model")))
 
 
 async def _examine(name: str | None) -> int:
+    from grokmini.cli.choose_model import choose_model
     from grokmini.cli.options import Options
-    from grokmini.cli.wire import choose_model, load_root
+    from grokmini.cli.root import load_root
     from grokmini.protocol.errors import ExitCode
     from grokmini.sampler.check import check_model
 
@@ -49,7 +53,7 @@ async def _examine(name: str | None) -> int:
     async for check in check_model(spec, root.catalogue.credential(spec)):
         for line in lines(check):
             _print(line)
-        if check.verdict == "failed":
+        if check.verdict == "failed" or (check.step == "tool_call" and check.verdict == "warning"):
             failed.append(check.step)
     if not failed:
         return ExitCode.OK

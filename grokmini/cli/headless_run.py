@@ -7,9 +7,12 @@ import os
 import sys
 import time
 
+from grokmini.cli.choose_model import find_model
+from grokmini.cli.faults import fault
 from grokmini.cli.options import Options
 from grokmini.cli.report import complain, say, say_as_is
-from grokmini.cli.wire import Wired, choose_model, load_root, open_session
+from grokmini.cli.root import load_root
+from grokmini.cli.wire import Wired, open_session
 from grokmini.headless.formats import Format, JsonFormat, PlainFormat, StreamJsonFormat
 from grokmini.headless.output import Output
 from grokmini.headless.progress import Progress
@@ -60,9 +63,9 @@ class HeadlessProcess:
             code = self._stop.exit_code
             self._write_end(stopped_before_start(code))
         except GrokminiError as error:
-            code = exit_code_of(error)
-            complain(error)
-            self._write_end(failed_before_start(_kind_of(error), error.message, error.hint, code))
+            code = self._fail(error, _kind_of(error))
+        except Exception as error:  # noqa: BLE001 - the outermost frame: formats with a place for it tell it too
+            code = self._fail(fault(error), "internal")
         await self._output.close()
         self._stop.release()
         trouble = self._output.error
@@ -71,8 +74,15 @@ class HeadlessProcess:
             return ExitCode.ERROR
         return code
 
+    def _fail(self, error: GrokminiError, kind: str) -> int:
+        code = exit_code_of(error)
+        complain(error)
+        self._write_end(failed_before_start(kind, error.message, error.hint, code))
+        return code
+
     async def _answer(self) -> int:
         prompt, wired = await self._start()
+        self._stop.kill_now = wired.kill_now
         run = HeadlessRun(
             wired.handle,
             wired.events,
@@ -114,7 +124,7 @@ class HeadlessProcess:
         try:
             return await self._stdin.compose(self._options.prompt, wanted=self._options.read_stdin)
         except UsageError:
-            await choose_model(load_root(self._options))  # without a model that is what to say first
+            await find_model(load_root(self._options))  # without a model that is what to say first
             raise
 
     def _write_end(self, ended: TurnEnded) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from grokmini.config.paths import make_private_folder
+from grokmini.protocol.codec import clean_surrogates
 
 MOST_BYTES = 5_000_000
 MOST_FILES = 5
@@ -52,7 +53,7 @@ class DayLog(logging.Handler):
         fields.update({name: str(value) for name, value in vars(record).items() if name in _OWN_FIELDS})
         if record.exc_info:
             fields["traceback"] = redact(logging.Formatter().formatException(record.exc_info))
-        return msgspec.json.encode(fields) + b"\n"
+        return msgspec.json.encode(clean_surrogates(fields)) + b"\n"
 
     def _write(self, line: bytes) -> None:
         make_private_folder(self.folder)

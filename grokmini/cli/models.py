@@ -11,7 +11,8 @@ from grokmini.cli.option import CommandSpec, Option
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
-    from grokmini.cli.wire import Root
+    from grokmini.cli.root import Root
+    from grokmini.sampler.catalogue import ModelCatalogue
     from grokmini.sampler.choose import LocalServer
 
 SPEC = CommandSpec(
@@ -33,7 +34,7 @@ def run(parsed: Parsed) -> int:
     import asyncio
 
     from grokmini.cli.options import Options
-    from grokmini.cli.wire import load_root
+    from grokmini.cli.root import load_root
     from grokmini.sampler.local import find_local
     from grokmini.text.sanitise import sanitise
 
@@ -75,3 +76,9 @@ def rows(root: Root, local: Sequence[LocalServer]) -> Iterator[Row]:
             loaded = ", loaded" if model in server.loaded else ""
             yield Row(f"{server.provider}/{model}", True, f"{server.title} at {server.base_url}{loaded}")
     yield Row("demo", True, "answers from a script, to see how it works")
+
+
+def usable_names(catalogue: ModelCatalogue) -> list[str]:
+    """The names that can be chosen as they stand, without those of providers that have no key here."""
+    providers = catalogue.providers
+    return [name for name in catalogue.names if name not in providers or catalogue.has_key(name)]

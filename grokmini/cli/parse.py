@@ -82,14 +82,14 @@ def parse_options(argv: Sequence[str]) -> Options:
         if topic not in ("", "all"):
             raise UsageError(f"there is no help on {topic!r}", "grokmini --help, grokmini --help all")
         return Options(help=topic or "short")
-    words = [word for word in (parsed.text("print_mode"), *parsed.words) if word]
+    words = [_text(word) for word in (parsed.text("print_mode"), *parsed.words) if word]
     mode, never_ask = _mode(parsed.text("permission_mode"))
     options = Options(
         prompt=_prompt(words),
         read_stdin="-" in words,
         print_mode=parsed.text("print_mode") is not None,
         cwd=parsed.text("cwd"),
-        model=parsed.text("model"),
+        model=_maybe_text(parsed.text("model")),
         permission_mode=mode,
         never_ask=never_ask,
         allow=parsed.many("allow"),
@@ -98,8 +98,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         without_tools=_comma_list(parsed.text("without_tools")),
         max_turns=_at_least_one("--max-turns", parsed.text("max_turns")),
         continue_last=parsed.flag("continue_last"),
-        resume=parsed.text("resume"),
-        session_id=parsed.text("session_id"),
+        resume=_maybe_text(parsed.text("resume")),
+        session_id=_session_id(parsed.text("session_id")),
         save=not parsed.flag("no_save"),
         output_format=parsed.text("output_format") or "plain",
         plain=parsed.flag("plain"),
@@ -147,6 +147,31 @@ def _mode(text: str | None) -> tuple[str | None, bool]:
 
     choice = parse_mode(text)
     return choice.mode.value, choice.never_ask
+
+
+def _text(word: str) -> str:
+    """A word that is no path: bytes that are no UTF-8 become U+FFFD. (A path keeps its true bytes.)"""
+    if word.isascii():
+        return word
+    from grokmini.protocol.codec import join_surrogates  # loads the protocol types: not needed for --help
+
+    return join_surrogates(word)
+
+
+def _maybe_text(word: str | None) -> str | None:
+    return None if word is None else _text(word)
+
+
+def _session_id(text: str | None) -> str | None:
+    if text is None:
+        return None
+    from grokmini.protocol.ids import is_session_id
+
+    if not is_session_id(text):
+        raise UsageError(
+            f"--session-id needs a UUID in small letters, not {text!r}", "leave it out to get one made"
+        )
+    return text
 
 
 def _comma_list(text: str | None) -> tuple[str, ...]:

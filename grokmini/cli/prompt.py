@@ -25,7 +25,7 @@ def run(parsed: Parsed) -> int:
     import datetime
 
     from grokmini.cli.options import Options
-    from grokmini.cli.wire import load_root
+    from grokmini.cli.root import load_root
     from grokmini.prompt.context import gather
     from grokmini.prompt.dump import dump, dump_json
     from grokmini.text.sanitise import sanitise

@@ -7,9 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 
+from grokmini.cli.choose_model import confirm_model, find_model
 from grokmini.cli.choose_session import OpenAs
+from grokmini.cli.models import usable_names
 from grokmini.cli.options import Options
-from grokmini.cli.wire import Root, Wired, choose_model, load_root, start_session
+from grokmini.cli.root import Root, load_root
+from grokmini.cli.wire import Wired, start_session
+from grokmini.protocol.model import ModelSpec
 from grokmini.render.capabilities import detect
 from grokmini.repl.linear import LinearOptions, LinearTerminal, run
 from grokmini.repl.ports import OpenedSession
@@ -20,12 +24,14 @@ HISTORY_FILE = "history.jsonl"
 
 def run_repl(options: Options) -> int:
     """Talk until the person leaves. Returns the exit code; raises `GrokminiError`."""
-    return asyncio.run(_talk(options))
-
-
-async def _talk(options: Options) -> int:
     root = load_root(options)
-    wired = await start_session(root, await choose_model(root), OpenAs.from_options(options), interactive=True)
+    model = confirm_model(root, asyncio.run(find_model(root)), sys.stdin.readline)
+    return asyncio.run(_talk(root, model))
+
+
+async def _talk(root: Root, model: ModelSpec) -> int:
+    options = root.options
+    wired = await start_session(root, model, OpenAs.from_options(options), interactive=True)
     linear = LinearOptions(
         history=root.places.state / HISTORY_FILE if root.places and options.save else None,
         first_prompt=options.prompt or "",
@@ -36,7 +42,7 @@ async def _talk(options: Options) -> int:
 
 
 class Sessions:
-    """Opens further sessions for `/new`: with the same settings, in the folder and with the model of the last."""
+    """Opens further sessions for `/new`: same settings, and the folder, the model and the mode of the last."""
 
     def __init__(self, root: Root, last: Wired) -> None:
         self._root = root
@@ -44,15 +50,15 @@ class Sessions:
 
     async def new(self) -> OpenedSession:
         """A fresh session."""
-        root = self._root._replace(cwd=self._last.workspace.root)
-        model = self._last.live.model
-        open_as = OpenAs(save=root.options.save)
-        self._last = await start_session(root, model, open_as, interactive=True)
+        live = self._last.live
+        options = self._root.options._replace(permission_mode=live.mode.value)
+        root = self._root._replace(cwd=self._last.workspace.root, options=options)
+        self._last = await start_session(root, live.model, OpenAs(save=options.save), interactive=True)
         return _opened(self._last)
 
     def models(self) -> Sequence[str]:
-        """Names that `/model` takes."""
-        return self._root.catalogue.names
+        """Names that `/model` takes and that can be used: no provider without a key."""
+        return usable_names(self._root.catalogue)
 
 
 def _opened(wired: Wired) -> OpenedSession:

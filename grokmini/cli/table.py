@@ -13,3 +13,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prompt": ("grokmini.cli.prompt", "show what the model is told, part by part"),
     "completions": ("grokmini.cli.completions", "print completions for bash, zsh or fish"),
 }
+
+LATER = frozenset(
+    {
+        "acp",
+        "compaction",
+        "log",
+        "mcp",
+        "memory",
+        "plugin",
+        "policy",
+        "rewind",
+        "sandbox",
+        "sessions",
+        "worktree",
+    }
+)
+"""Commands of later versions. Typed first they are refused: whoever types one does not mean to ask a model."""

@@ -1,12 +1,10 @@
 """The wiring: the one place that constructs a session from its parts.
 
-`load_root` reads what a process has once (places, settings, models); `open_session` makes or opens a session
-with it and starts the engine.
+`open_session` makes or opens a session with what `load_root` has read and starts the engine.
 """
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import os
 import time
@@ -17,20 +15,17 @@ from typing import NamedTuple
 from grokmini import __version__
 from grokmini.chat.actor import ChatHandle, start_chat
 from grokmini.chat.repair import RepairReport
+from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.options import Options
+from grokmini.cli.root import Root, load_root
 from grokmini.config.grants import GRANTS_FILE, GrantFile
-from grokmini.config.load import load_settings
-from grokmini.config.paths import Places, find_places
-from grokmini.config.settings import Settings
 from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
-from grokmini.protocol.errors import UsageError
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import Notice, SessionStarted, TodoChanged
 from grokmini.protocol.model import ModelSpec
 from grokmini.protocol.permission import PermissionMode
-from grokmini.sampler.catalogue import ModelCatalogue
-from grokmini.sampler.choose import AskServer, Chosen, NoModel, choose
 from grokmini.sampler.sampler import HttpSampler
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.session.engine import start_engine
@@ -51,24 +46,11 @@ from grokmini.tools.table import build_tools
 from grokmini.workspace.workspace import Workspace
 
 
-class NoModelError(UsageError):
-    """No model can be reached."""
-
-
-class Root(NamedTuple):
-    """What a process has once. `cwd` is the real path of the folder to work in."""
-
-    options: Options
-    env: Mapping[str, str]
-    cwd: Path
-    places: Places | None
-    settings: Settings
-    catalogue: ModelCatalogue
-    warnings: tuple[str, ...]
-
-
 class Wired(NamedTuple):
-    """A running session. `events` was subscribed before the first event."""
+    """A running session. `events` was subscribed before the first event.
+
+    `kill_now` kills every command that runs and waits for nothing: for leaving at once, from a signal handler too.
+    """
 
     handle: SessionHandle
     events: Subscription
@@ -77,21 +59,7 @@ class Wired(NamedTuple):
     directory: Path
     live: Live
     root: Root
-
-
-def load_root(options: Options, env: Mapping[str, str] = os.environ) -> Root:
-    """Read settings and models. Raises `ConfigError` and `UsageError`."""
-    try:
-        cwd = Path(options.cwd or ".").resolve(strict=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot work in {options.cwd or 'this folder'}: {error.strerror}", "name one that is there"
-        ) from None
-    if not cwd.is_dir():
-        raise UsageError(f"cannot work in {cwd}: it is not a folder", "name a folder with --cwd")
-    places = find_places(env)
-    loaded = load_settings(places, cwd, env)
-    return Root(options, env, cwd, places, loaded.settings, ModelCatalogue(loaded.models, env), loaded.warnings)
+    kill_now: Callable[[], None]
 
 
 async def open_session(options: Options, *, interactive: bool, env: Mapping[str, str] = os.environ) -> Wired:
@@ -105,29 +73,9 @@ async def open_session(options: Options, *, interactive: bool, env: Mapping[str,
     )
 
 
-async def choose_model(root: Root) -> ModelSpec:
-    """The model to use (decisions.md, "Models"). Raises `NoModelError` when none can be reached."""
-    flag, default = root.options.model or "", root.settings.models.default
-    choice = choose(root.catalogue, flag=flag, default=default, env=root.env)
-    if isinstance(choice, AskServer):
-        from grokmini.sampler.local import only_model
-
-        return (await only_model(root.catalogue, choice)).spec
-    if isinstance(choice, NoModel):
-        from grokmini.sampler.local import find_local
-
-        local = await find_local(root.catalogue.providers)
-        choice = choose(root.catalogue, flag=flag, default=default, env=root.env, local=local)
-    if isinstance(choice, Chosen):
-        return choice.spec
-    assert isinstance(choice, NoModel)
-    raise NoModelError(choice.message, choice.hint)
-
-
 async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, interactive: bool) -> Wired:
     """Open the session's files, connect its parts and start the engine."""
-    opened = await asyncio.to_thread(
-        open_files,
+    opened = await open_files(
         open_as,
         root.places,
         root.cwd,
@@ -150,7 +98,7 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
     )
     parts = _connect(root, opened, stream, chat, live, runner, interactive=interactive)
     handle = start_engine(parts, live, stream)
-    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root)
+    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, runner.kill_now)
 
 
 def _connect(
@@ -216,7 +164,7 @@ def _announce(
     stream.emit(
         SessionStarted(
             version=__version__,
-            cwd=str(root.cwd),
+            cwd=join_surrogates(str(root.cwd)),
             model=live.model.name,
             mode=live.mode,
             sandbox=runner.enforcement.label,
@@ -226,11 +174,11 @@ def _announce(
         )
     )
     for warning in root.warnings:
-        stream.emit(Notice("warning", warning, "settings"))
+        stream.emit(Notice("warning", join_surrogates(warning), "settings"))
     for notice in opened.notices:
         stream.emit(notice)
     worked_in = opened.summary.current_cwd or opened.summary.cwd
-    if opened.items and worked_in != str(root.cwd):
+    if opened.items and worked_in != join_surrogates(str(root.cwd)):
         stream.emit(Notice("info", f"This session worked in {worked_in}; /cd goes there.", "folder"))
 
 

@@ -2,6 +2,11 @@
 
 `plain` gives the answer alone, `json` one object, `stream-json` the event lines that `updates.jsonl` holds, and
 `streaming-json` (in `streaming.py`) the shape of the reference product.
+
+A run that fails before there is a session (no model, no prompt, a folder that is not there) has no
+`session_started`: in `json` it is the object, in `stream-json` the single line `turn_ended`, both with an empty
+`session_id`, outcome `error` and the exit code. A command line that cannot be read names no format: it is told on
+stderr alone.
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ class Progress:
 
     def _ended(self, ended: TurnEnded) -> None:
         if ended.error is not None:
-            self._say("\n  ".join(filter(None, (f"grokmini: {ended.error.message}", ended.error.hint))))
+            message = ended.error.message
+            headline = message if message.startswith("grokmini ") else f"grokmini: {message}"
+            self._say("\n  ".join(filter(None, (headline, ended.error.hint))))
         elif ended.outcome == "max_turns_reached":
             self._say(f"grokmini: stopped after {ended.rounds} model rounds\n  --max-turns sets the limit")
         for rule in ended.denied:

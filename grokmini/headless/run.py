@@ -8,7 +8,7 @@ from typing import Protocol
 
 from grokmini.headless.formats import Format
 from grokmini.headless.output import Output
-from grokmini.headless.run_state import RunState, stopped_by_signal
+from grokmini.headless.run_state import RunState
 from grokmini.headless.signals import StopSignals
 from grokmini.protocol.commands import CancelTurn, Prompt, Shutdown
 from grokmini.protocol.errors import SessionError
@@ -16,6 +16,9 @@ from grokmini.protocol.events import EventRecord, SessionEvent, TurnEnded, TurnS
 from grokmini.protocol.ids import short_id
 from grokmini.session.handle import SessionHandle
 from grokmini.session.stream import Subscription
+
+OUTPUT_CLOSED = "output closed"
+"""Why a turn is cancelled whose output nobody reads any more."""
 
 
 class Onlooker(Protocol):
@@ -30,8 +33,9 @@ class HeadlessRun:
 
     `events` is a subscription from before the first event, so that every stream begins with `session_started`.
 
-    When the reader of the output goes away the turn is stopped and the session saved; that is no error: the
-    exit code is 0 unless the turn had already ended otherwise.
+    The exit code is the one that the turn's end says, in the log and in every format. A signal cancels the turn
+    under its name (`sigterm`). When the reader of the output goes away the turn is stopped and the session saved;
+    that is no error.
     """
 
     def __init__(
@@ -82,11 +86,8 @@ class HeadlessRun:
         return exit_code
 
     def _finish(self, record: EventRecord, ended: TurnEnded) -> int:
-        if self._stop.exit_code:
-            ended = stopped_by_signal(ended, self._stop.exit_code)
         self._write(self._format.end(record, ended, self._state))
-        reader_left = self._output.gone.is_set() and ended.outcome == "cancelled" and not self._stop.exit_code
-        return 0 if reader_left else ended.exit_code
+        return ended.exit_code
 
     def _write(self, data: bytes) -> None:
         if data:
@@ -101,7 +102,7 @@ class HeadlessRun:
         waits = [asyncio.create_task(event.wait()) for event in (self._stop.requested, self._output.gone)]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            self._handle.send(CancelTurn("signal" if self._stop.exit_code else "output closed"))
+            self._handle.send(CancelTurn(self._stop.reason or OUTPUT_CLOSED))
         finally:
             for wait in waits:
                 wait.cancel()

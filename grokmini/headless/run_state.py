@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import (
     ErrorInfo,
     EventRecord,
@@ -41,15 +40,10 @@ def failed_before_start(kind: str, message: str, hint: str, exit_code: int) -> T
         exit_code=exit_code,
         text="",
         usage=Usage(),
-        error=ErrorInfo(kind, message, hint),
+        error=ErrorInfo(kind, join_surrogates(message), join_surrogates(hint)),
     )
 
 
 def stopped_before_start(exit_code: int) -> TurnEnded:
     """The end of a run that a signal stopped before it had a turn."""
     return TurnEnded(prompt_index=0, outcome="cancelled", exit_code=exit_code, text="", usage=Usage())
-
-
-def stopped_by_signal(ended: TurnEnded, exit_code: int) -> TurnEnded:
-    """The same end, cancelled by the signal of that exit code."""
-    return msgspec.structs.replace(ended, outcome="cancelled", exit_code=exit_code)

@@ -53,9 +53,13 @@ def join_surrogates(text: str) -> str:
 def encode(value: object) -> bytes:
     """A protocol value as one line of JSON, without the newline.
 
-    Text must be free of lone surrogates; `join_surrogates` is applied where text enters the program.
+    `join_surrogates` is applied where text enters the program; what slipped through is treated so here: a file
+    name that is no UTF-8 must not cost a session.
     """
-    return _encoder.encode(value)
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(clean_surrogates(value))
 
 
 def decode_json(data: bytes | str, type_: type[T]) -> T:
@@ -82,19 +86,23 @@ def _loads(text: str) -> Any:
 
 
 def clean_surrogates(value: Any) -> Any:
-    """The same JSON value with every string put through `join_surrogates`."""
+    """The same JSON or protocol value with every string in it put through `join_surrogates`."""
     if isinstance(value, str):
         return join_surrogates(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return [clean_surrogates(entry) for entry in value]
+    if isinstance(value, tuple):
+        return tuple(clean_surrogates(entry) for entry in value)
     if isinstance(value, dict):
-        return {join_surrogates(key): clean_surrogates(entry) for key, entry in value.items()}
+        return {clean_surrogates(key): clean_surrogates(entry) for key, entry in value.items()}
+    if isinstance(value, msgspec.Struct):
+        return type(value)(**{name: clean_surrogates(getattr(value, name)) for name in value.__struct_fields__})
     return value
 
 
 def encode_stored(stored: Stored) -> bytes:
     """An item as its line on disk: as it was read if nothing changed it, else freshly encoded."""
-    return stored.raw if stored.raw is not None else _encoder.encode(stored.item)
+    return stored.raw if stored.raw is not None else encode(stored.item)
 
 
 def decode_stored(line: bytes) -> Stored:
@@ -123,7 +131,7 @@ def encode_event(record: EventRecord) -> bytes:
     }
     if record.trace_id:
         header["trace_id"] = record.trace_id
-    return _encoder.encode(header)[:-1] + b"," + _encoder.encode(record.event)[1:]
+    return _encoder.encode(header)[:-1] + b"," + encode(record.event)[1:]
 
 
 def decode_event(line: bytes) -> EventRecord:

@@ -21,7 +21,7 @@ class SessionBusyError(SessionError):
     def __init__(self, session_id: str, holder: str) -> None:
         super().__init__(
             f"Session {session_id} is open in another grokmini ({holder}).",
-            "Leave it there first, or start a new session here.",
+            "Leave it there first (/quit), or start a new session here.",
         )
         self.holder = holder
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from grokmini.protocol.codec import encode_event, encode_stored
 from grokmini.protocol.events import EventRecord
 from grokmini.protocol.items import Stored
 from grokmini.store.atomic import replace_file
@@ -27,7 +28,7 @@ from grokmini.store.layout import (
     make_private_directory,
     sync_directory,
 )
-from grokmini.store.lines import event_line, is_users_own, item_line
+from grokmini.store.lines import is_users_own
 from grokmini.store.summary import Summary, change_summary
 from grokmini.store.token_factors import write_factors
 
@@ -79,7 +80,7 @@ class SessionDisk:
     def add_events(self, records: Iterable[EventRecord]) -> None:
         """Events in order."""
         for record in coalesce(records):
-            line = event_line(record)
+            line = encode_event(record)
             self._events.append(line)
             self._event_bytes += len(line)
 
@@ -113,7 +114,7 @@ class SessionDisk:
             self._rewrite()
             history, updates = self._open()
         elif self._written < len(self._history):
-            lines = [item_line(stored) for stored in self._history[self._written :]]
+            lines = [encode_stored(stored) for stored in self._history[self._written :]]
             appended = history.append(lines)
             self._written += appended.lines
             if appended.error is not None:
@@ -169,7 +170,7 @@ class SessionDisk:
         return self._files
 
     def _rewrite(self) -> None:
-        lines = (item_line(stored) + b"\n" for stored in self._history)
+        lines = (encode_stored(stored) + b"\n" for stored in self._history)
         replace_file(self.directory / HISTORY, lines)
         self._close_files()
         self._whole = False

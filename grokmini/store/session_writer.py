@@ -163,9 +163,15 @@ class SessionWriter:
         return max(0.0, min(due) - time.monotonic()) if due else None
 
     def _is_time(self) -> bool:
-        """Whether something has to be written now; else events may still gather."""
-        urgent, self._urgent = self._urgent, False
-        return urgent or self._passed(self._events_due) or self._passed(self._retry_due)
+        """Whether something has to be written now; else events may still gather.
+
+        The mark is taken back only when it was seen, and before the inbox is read: work handed in meanwhile is
+        found there, or wakes the next round.
+        """
+        if self._urgent:
+            self._urgent = False
+            return True
+        return self._passed(self._events_due) or self._passed(self._retry_due)
 
     def _passed(self, due: float | None) -> bool:
         return due is not None and time.monotonic() >= due

@@ -13,7 +13,6 @@ from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
 from grokmini.protocol.items import Stored
-from grokmini.store.driver_lock import is_driven
 from grokmini.store.jsonl import last_number, read_jsonl
 from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd
 from grokmini.store.lines import read_item
@@ -137,9 +136,8 @@ class SessionStore:
         )
 
     def latest(self, cwd: Path) -> SessionInfo | None:
-        """The newest session of a working directory that no process drives."""
-        free = (info for info in self._infos(cwd) if not is_driven(info.directory))
-        return next(free, None)
+        """The newest session of a working directory, whoever drives it."""
+        return next(self._infos(cwd), None)
 
     def find(self, text: str) -> list[SessionInfo]:
         """Sessions whose id begins with the text (8 characters or more), or else whose title it is.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from grokmini import __version__
-from grokmini.cli.__main__ import main
+from grokmini.cli.main import main
+from grokmini.cli.table import COMMANDS, LATER
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V", "-v"])
@@ -57,3 +59,61 @@ def test_help_into_a_closed_pipe_ends_quietly() -> None:
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout == "0\n"
+
+
+@pytest.mark.parametrize("word", sorted(LATER))
+def test_a_command_of_a_later_version_is_refused_and_never_sent_as_a_prompt(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([word]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"grokmini: this version has no command '{word}'\n")
+
+
+def test_every_command_of_the_specification_is_there_or_known_to_come() -> None:
+    assert LATER.isdisjoint(COMMANDS)
+
+
+def test_a_working_folder_that_is_gone_is_told_and_no_fault(tmp_path: Path) -> None:
+    script = (
+        f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; exec {sys.executable} -m grokmini"
+    )
+    for words in ("config", "prompt", "-p hi"):
+        done = subprocess.run(
+            ["sh", "-c", f"{script} {words}"],
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("grokmini: cannot work in this folder: No such file or directory\n")
+
+
+def test_no_traceback_leaves_the_program_and_the_log_has_it(fresh_home: Path) -> None:
+    program = [sys.executable, "-c", FAULTY]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    first, second = done.stderr.splitlines()
+    assert first == "grokmini: a fault inside the program (ZeroDivisionError: caf\ufffd is broken)"
+    assert "--continue" in second
+    (log,) = (fresh_home / ".local/state/grokmini/logs").iterdir()
+    assert str(log) in second
+    assert "ZeroDivisionError" in log.read_text(encoding="utf-8")
+
+
+FAULTY = """
+import sys, types
+from grokmini.cli import table
+from grokmini.cli.main import main
+from grokmini.cli.option import CommandSpec
+
+def run(parsed):
+    raise ZeroDivisionError("caf\\udce9 is broken")
+
+sys.modules["broken"] = types.SimpleNamespace(SPEC=CommandSpec(), run=run)
+table.COMMANDS["broken"] = ("broken", "a command that breaks")
+raise SystemExit(main(["broken"]))
+"""

@@ -8,6 +8,8 @@ from grokmini.cli.options import Options
 from grokmini.cli.parse import parse_options
 from grokmini.protocol.errors import UsageError
 
+SESSION_ID = "01930c5e-0000-7000-8000-000000000000"
+
 
 @pytest.mark.parametrize(
     "words",
@@ -120,7 +122,7 @@ def test_resume_takes_an_id_or_nothing(words: list[str], resume: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["-c", "-r", "0193"], ["-c", "-s", "u"], ["--no-save", "-c"], ["--no-save", "--resume=x"]]
+    "words", [["-c", "-r", "0193"], ["-c", "-s", SESSION_ID], ["--no-save", "-c"], ["--no-save", "--resume=x"]]
 )
 def test_ways_to_choose_a_session_exclude_each_other(words: list[str]) -> None:
     with pytest.raises(UsageError, match="exclude"):
@@ -137,3 +139,16 @@ def test_help_is_short_or_all() -> None:
     assert parse_options(["--help", "all"]).help == "all"
     with pytest.raises(UsageError, match="no help on 'cooking'"):
         parse_options(["--help", "cooking"])
+
+
+def test_a_session_id_must_be_one() -> None:
+    assert parse_options(["-s", SESSION_ID]).session_id == SESSION_ID
+    with pytest.raises(UsageError, match="UUID"):
+        parse_options(["-s", "abc"])
+
+
+def test_bytes_that_are_no_text_become_a_mark_in_texts_and_stay_in_paths() -> None:
+    word = b"caf\xe9".decode("utf-8", "surrogateescape")
+    found = parse_options(["-p", word, "--model", word, "--cwd", word, f"--resume={word}"])
+    assert (found.prompt, found.model, found.resume) == ("caf\ufffd",) * 3
+    assert found.cwd == word

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from grokmini.headless.formats import Format, JsonFormat, PlainFormat, StreamJsonFormat
-from grokmini.headless.run_state import RunState, stopped_by_signal
+from grokmini.headless.run_state import RunState, failed_before_start
 from grokmini.headless.streaming import StreamingJsonFormat
 from grokmini.protocol.errors import Outcome
 from grokmini.protocol.events import (
@@ -188,7 +188,15 @@ def test_streaming_json_leaves_the_cost_out_when_figures_are_incomplete() -> Non
     assert "total_cost_usd" not in found
 
 
-def test_outcome_and_exit_code_agree_after_a_signal() -> None:
-    end = stopped_by_signal(ended(), 143)
-    (found,) = lines(written(JsonFormat(), end=end))
-    assert (found["outcome"], found["exit_code"]) == ("cancelled", 143)
+@pytest.mark.parametrize("format_", [JsonFormat(), StreamJsonFormat(), StreamingJsonFormat()])
+def test_a_failure_before_the_start_is_valid_json_whatever_the_text_holds(format_: Format) -> None:
+    end = failed_before_start("usage", "cannot work in caf\udce9", "see \udce9", 2)
+    assert "\udce9" not in json.dumps(lines(written(format_, end=end)), ensure_ascii=False)
+
+
+def test_a_failure_before_the_start_is_the_single_line_of_the_stream() -> None:
+    end = failed_before_start("usage", "no model is set up.", "", 2)
+    record = EventRecord(1, 1.5, "", end)
+    (found,) = lines(StreamJsonFormat().end(record, end, RunState()))
+    assert found["session_id"] == ""
+    assert (found["type"], found["outcome"], found["exit_code"]) == ("turn_ended", "error", 2)

@@ -67,3 +67,12 @@ def test_what_was_denied_is_told_with_the_rule_that_allows_it_ready_to_paste() -
 def test_the_limit_on_rounds_is_told() -> None:
     ended = msgspec.structs.replace(ENDED, outcome="max_turns_reached", exit_code=3, rounds=2)
     assert "after 2 model rounds" in told(ended)[0]
+
+
+def test_the_name_of_the_program_is_said_once() -> None:
+    fault = msgspec.structs.replace(
+        ENDED, outcome="error", exit_code=1, error=ErrorInfo("internal", "grokmini failed inside", "again")
+    )
+    assert told(fault) == ["grokmini failed inside\n  again"]
+    other = msgspec.structs.replace(fault, error=ErrorInfo("server", "the server is gone", ""))
+    assert told(other) == ["grokmini: the server is gone"]

@@ -21,7 +21,7 @@ from grokmini.session.handle import SessionHandle
 from grokmini.session.stream import EventStream
 
 DONE = TurnEnded(1, "completed", 0, "hello", Usage())
-CANCELLED = TurnEnded(1, "cancelled", 130, "", Usage())
+CANCELLED = {"sigint": 130, "sigterm": 143, "sighup": 129, "output closed": 0}
 DENIED = TurnEnded(1, "completed", 4, "I could not", Usage(), denied=("rm x",))
 
 
@@ -58,8 +58,8 @@ class Script:
                 for event in self._events:
                     self._stream.emit(event)
                 self.started.set()
-            case CancelTurn():
-                self._stream.emit(CANCELLED)
+            case CancelTurn(reason=reason):
+                self._stream.emit(TurnEnded(1, "cancelled", CANCELLED[reason], "", Usage(), reason=reason))
             case Shutdown():
                 self.break_down()
 
@@ -143,7 +143,28 @@ async def test_a_signal_cancels_the_turn_and_names_the_exit_code(
     last = pipe[1]().splitlines()[-1]
     assert b'"turn_ended"' in last
     assert b'"exit_code":%d' % code in last
-    assert [type(command) for command in script.commands] == [Prompt, CancelTurn, Shutdown]
+    assert script.commands[1:] == [CancelTurn(number.name.lower()), Shutdown("done")]
+
+
+async def test_a_turn_that_ended_before_the_signal_was_heard_says_the_same_everywhere(
+    pipe: tuple[int, Callable[[], bytes]],
+) -> None:
+    """The log has its end already: the exit code must not tell another story."""
+    script, output, stop = Script(DONE), Output(pipe[0]), StopSignals()
+    os.kill(os.getpid(), signal.SIGTERM)
+    await stop.requested.wait()
+    run = HeadlessRun(
+        script.handle,
+        script.handle.subscribe(),
+        format_=StreamJsonFormat(),
+        output=output,
+        stop=stop,
+        onlooker=Silent(),
+    )
+    assert await run.answer("say hello") == 0
+    await output.close()
+    stop.release()
+    assert b'"exit_code":0' in pipe[1]().splitlines()[-1]
 
 
 async def test_a_signal_that_comes_before_the_turn_began_still_cancels_it(
@@ -180,7 +201,7 @@ async def test_a_reader_that_leaves_stops_the_turn_quietly() -> None:
     await output.close()
     stop.release()
     os.close(writing)
-    assert [type(command) for command in script.commands] == [Prompt, CancelTurn, Shutdown]
+    assert script.commands[1:] == [CancelTurn("output closed"), Shutdown("done")]
 
 
 async def test_a_session_that_ends_without_an_answer_is_an_error(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,10 +29,34 @@ class Source(NamedTuple):
                 yield node
 
 
-def sources() -> list[Source]:
+@cache
+def sources() -> tuple[Source, ...]:
     """All modules of the package."""
-    found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    return tuple(_read(PACKAGE))
+
+
+def _read(folder: Path) -> Iterator[Source]:
+    for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        found.append(Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text)))
-    return found
+        yield Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
+
+
+def third_party_imports(source: Source) -> Iterator[str]:
+    """The top-level names of packages that are neither the standard library's nor our own."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        else:
+            continue
+        for name in names:
+            top = name.partition(".")[0]
+            if top not in sys.stdlib_module_names and top != PACKAGE.name:
+                yield top
+
+
+@cache
+def sources_of_tests() -> tuple[Source, ...]:
+    """All modules of the tests."""
+    return tuple(_read(ROOT / "tests"))

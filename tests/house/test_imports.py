@@ -26,7 +26,7 @@ HEAVY = {
 PROBE = """
 import sys
 before = set(sys.modules)
-from grokmini.cli.__main__ import main
+from grokmini.cli.main import main
 code = main(sys.argv[1:])
 print("\\0".join(sorted(set(sys.modules) - before)), file=sys.stderr)
 raise SystemExit(code)
@@ -46,7 +46,7 @@ def imported_by(*words: str) -> set[str]:
 
 
 def test_version_imports_nothing_but_itself() -> None:
-    assert imported_by("--version") == {"grokmini", "grokmini.cli", "grokmini.cli.__main__"}
+    assert imported_by("--version") == {"grokmini", "grokmini.cli", "grokmini.cli.main"}
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -100,5 +100,5 @@ def test_installed_by_the_pip_of_a_fresh_venv_the_version_costs_no_import(built:
         check=True,
     )
     imported = {line.rpartition("|")[2].strip() for line in traced.stderr.splitlines()}
-    assert {"grokmini", "grokmini.__main__", "grokmini.cli.__main__"} <= imported
+    assert {"grokmini", "grokmini.__main__", "grokmini.cli.main"} <= imported
     assert not imported & {"re", "typing", "enum", "argparse", "importlib.metadata"}

@@ -13,6 +13,8 @@ MUTABLE_CALLS = frozenset(
 )
 OUTERMOST_FRAMES = frozenset(
     {
+        "grokmini/cli/headless_run.py",  # a headless run: formats with a place for errors tell of it
+        "grokmini/cli/main.py",  # the program: no traceback reaches the terminal
         "grokmini/session/call_runner.py",  # one tool call: whatever a tool raises becomes its result
         "grokmini/session/engine.py",  # the session's task and the turn's: a fault is told, the session goes on
         "grokmini/session/turn.py",  # one turn: whatever goes wrong ends it as `error`

@@ -56,7 +56,9 @@ async def test_a_second_process_is_refused_and_writes_nothing_until_the_first_is
         assert line_from(driver) == "driving"
         with pytest.raises(SessionError, match=f"process {driver.pid} on"):
             store.open(session.session_id)
-        assert store.latest(CWD) is None
+        latest = store.latest(CWD)
+        assert latest is not None, "the latest is the latest, whoever drives it"
+        assert latest.session_id == session.session_id
         assert (session.directory / HISTORY).read_bytes() == before
         driver.kill()
         driver.wait()

@@ -1,0 +1,72 @@
+"""Who may import what from outside, and that everything that is installed is used."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+
+import pytest
+
+from tests.house.sources import ROOT, sources, sources_of_tests, third_party_imports
+
+IMPORT_NAMES = {"prompt-toolkit": "prompt_toolkit"}
+"""Distributions that are imported under another name."""
+
+BORDERS = [
+    ("httpx", "grokmini/net/"),
+    ("prompt_toolkit", "grokmini/repl/"),
+    ("wcwidth", "grokmini/text/width.py"),
+]
+
+PATCHES_PER_TEST = 0.05
+
+
+def dependencies() -> list[str]:
+    """The names under which the dependencies of the program are imported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [re.match(r"[\w-]+", line) for line in project["dependencies"]]
+    return [IMPORT_NAMES.get(name[0], name[0]) for name in names if name]
+
+
+@pytest.mark.parametrize("name", dependencies())
+def test_every_dependency_is_imported_somewhere(name: str) -> None:
+    assert any(name in third_party_imports(source) for source in sources())
+
+
+def test_nothing_is_imported_that_is_no_dependency() -> None:
+    used = {name for source in sources() for name in third_party_imports(source)}
+    assert used - set(dependencies()) == set()
+
+
+@pytest.mark.parametrize("room", ["protocol", "text"])
+def test_the_ground_floor_needs_the_standard_library_and_msgspec_alone(room: str) -> None:
+    """But for the one authority on character width."""
+    found = {
+        (source.path, name)
+        for source in sources()
+        if source.path.startswith(f"grokmini/{room}/")
+        for name in third_party_imports(source)
+    }
+    assert found - {("grokmini/text/width.py", "wcwidth")} <= {(path, "msgspec") for path, _ in found}
+
+
+@pytest.mark.parametrize(("name", "place"), BORDERS)
+def test_a_package_is_used_in_its_own_place_only(name: str, place: str) -> None:
+    users = [source.path for source in sources() if name in third_party_imports(source)]
+    assert [path for path in users if not path.startswith(place)] == []
+
+
+def test_tests_rarely_patch_anything() -> None:
+    """A test that replaces parts of the program tests something else."""
+    tests = patches = 0
+    for source in sources_of_tests():
+        tests += sum(function.name.startswith("test_") for function in source.functions())
+        patches += sum(
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "monkeypatch"
+            for node in ast.walk(source.tree)
+        )
+    assert tests > 500
+    assert patches / tests < PATCHES_PER_TEST

@@ -28,6 +28,7 @@ class TerminalWriter:
         self._waiting: deque[tuple[int, bytes]] = deque()
         self._backlog = 0
         self._changed = threading.Condition()
+        self._when_idle: Callable[[], None] | None = None
         self._closing = False
         self._gone = False
         self._thread = threading.Thread(target=self._run, name="terminal-writer", daemon=True)
@@ -43,9 +44,20 @@ class TerminalWriter:
         with self._changed:
             self._changed.wait_for(lambda: not self.full or self._closing)
 
-    def write(self, descriptor: int, text: str) -> None:
+    def busy(self, when_idle: Callable[[], None]) -> bool:
+        """Whether something is still to be written. Then `when_idle` is called once, from the thread, after it.
+
+        Only the last call given is kept.
+        """
+        with self._changed:
+            if self._backlog == 0:
+                return False
+            self._when_idle = when_idle
+            return True
+
+    def write(self, descriptor: int, text: str | bytes) -> None:
         """Accept text for a descriptor. Never blocks."""
-        data = text.encode("utf-8", "replace")
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
         if not data:
             return
         with self._changed:
@@ -61,10 +73,13 @@ class TerminalWriter:
             self._changed.wait_for(lambda: self._backlog == 0, seconds)
             return self._backlog == 0
 
-    def close(self, seconds: float, descriptor: int, last_words: str) -> bool:
+    def close(
+        self, seconds: float, descriptor: int, last_words: str, last_seconds: float | None = None
+    ) -> bool:
         """Write the rest within the time, then end; whether everything was written.
 
-        What did not go out in time is dropped for the last words, which get the same time again.
+        What did not go out in time is dropped for the last words, which get `last_seconds`, or the same time
+        again.
         """
         written = self.flush(seconds)
         with self._changed:
@@ -75,7 +90,7 @@ class TerminalWriter:
                 self._backlog = len(data)
             self._closing = True
             self._changed.notify_all()
-        self._thread.join(seconds)
+        self._thread.join(seconds if last_seconds is None else last_seconds)
         return written and not self._gone
 
     def _run(self) -> None:
@@ -90,9 +105,17 @@ class TerminalWriter:
             except OSError as error:
                 self._give_up(error)
                 return
-            with self._changed:
-                self._backlog = max(0, self._backlog - len(data))
-                self._changed.notify_all()
+            self._written(len(data))
+
+    def _written(self, count: int) -> None:
+        call = None
+        with self._changed:
+            self._backlog = max(0, self._backlog - count)
+            if self._backlog == 0:
+                call, self._when_idle = self._when_idle, None
+            self._changed.notify_all()
+        if call is not None:
+            call()
 
     def _give_up(self, error: OSError) -> None:
         with self._changed:

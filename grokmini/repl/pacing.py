@@ -1,0 +1,40 @@
+"""When the next frame may be drawn: seldom while a reply trickles, more often while it pours."""
+
+from __future__ import annotations
+
+SLOW_INTERVAL = 0.1
+FAST_INTERVAL = 0.05
+"""Seconds between frames: at most 10 a second, or 20 above 200 tokens a second."""
+
+_POURING = 900.0
+"""Bytes a second that 200 tokens of text come to, with what drawing adds."""
+
+_FRAME_COST = 40
+"""Bytes of a frame that carry no text: the synchronized update and the moves."""
+
+_MEMORY = 1.0
+"""Seconds over which the rate is averaged."""
+
+
+class Pacer:
+    """Follows how much is drawn. Times are in seconds on the event loop's clock."""
+
+    def __init__(self) -> None:
+        self._last = float("-inf")
+        self._rate = 0.0
+
+    @property
+    def pouring(self) -> bool:
+        """Whether more than about 200 tokens a second are drawn."""
+        return self._rate > _POURING
+
+    def next_frame(self) -> float:
+        """When the next frame may be drawn, at the earliest."""
+        return self._last + (FAST_INTERVAL if self.pouring else SLOW_INTERVAL)
+
+    def drew(self, now: float, size: int) -> None:
+        """A frame of that many bytes was drawn."""
+        passed = max(0.001, now - self._last)
+        share = min(1.0, passed / _MEMORY)
+        self._rate += (max(0, size - _FRAME_COST) / passed - self._rate) * share
+        self._last = now

@@ -1,0 +1,97 @@
+"""Where the live rows are after the terminal changed its size.
+
+Terminals that reflow wrap a row that has become too wide over several rows; the others cut it. What was pushed
+out of the screen's top cannot be reached any more. Each doubt is decided so that too little is erased: a stale
+row stays rather than a finished line goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from grokmini.render.lines import Line, plain
+from grokmini.repl.painter import Cursor, Drawn, Size, usable
+from grokmini.text.width import cell_width, graphemes
+
+
+class Reflow(Enum):
+    """What a terminal does with rows that are wider than its new width."""
+
+    NONE = "cuts them"
+    ALL = "wraps them"
+    BUT_CURSOR_ROW = "wraps them except the one with the cursor"
+
+
+_XTERM_JS = frozenset({"vscode", "Hyper", "Tabby"})
+_WRAPPING_PROGRAMS = frozenset({"tmux", "iTerm.app", "Apple_Terminal", "WezTerm", "ghostty", "rio", "mintty"})
+_WRAPPING_TERMS = ("tmux", "alacritty", "foot", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "konsole")
+_WRAPPING_VARIABLES = (
+    "VTE_VERSION",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "WT_SESSION",
+    "ALACRITTY_WINDOW_ID",
+    "WEZTERM_PANE",
+    "GHOSTTY_RESOURCES_DIR",
+)
+
+
+def reflow_of(env: Mapping[str, str]) -> Reflow:
+    """What the terminal with this environment does. One that is not known counts as cutting: that erases less.
+
+    A multiplexer decides for what runs inside it, whatever it runs in itself.
+    """
+    term = env.get("TERM", "")
+    if env.get("TMUX") or env.get("ZELLIJ") or term.startswith("tmux"):
+        return Reflow.ALL
+    if env.get("STY") or term.startswith("screen") or env.get("XTERM_VERSION"):
+        return Reflow.NONE
+    if env.get("TERM_PROGRAM") in _XTERM_JS or env.get("TERMINAL_EMULATOR") == "JetBrains-JediTerm":
+        return Reflow.BUT_CURSOR_ROW
+    wraps = (
+        env.get("TERM_PROGRAM") in _WRAPPING_PROGRAMS
+        or term.startswith(_WRAPPING_TERMS)
+        or any(env.get(name) for name in _WRAPPING_VARIABLES)
+    )
+    return Reflow.ALL if wraps else Reflow.NONE
+
+
+def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:
+    """What stands on the terminal now that it has this size: `cursor.row` is how far up the live rows begin.
+
+    Rows that left the screen at its top are no longer among the live rows.
+    """
+    size = usable(size)
+    if size == drawn.size or not drawn.known:
+        return drawn
+    row, column = drawn.cursor
+    heights = [1 if reflow is Reflow.NONE else _height(line, size.columns) for line in drawn.rows]
+    within = 0
+    if reflow is Reflow.ALL:
+        within = _height(drawn.rows[row], size.columns, column) - 1
+    elif reflow is Reflow.BUT_CURSOR_ROW:
+        heights[row] = 1
+    room = size.rows - sum(heights[row:])
+    first, above = row, 0
+    while first > 0 and above + heights[first - 1] <= room:
+        first -= 1
+        above += heights[first]
+    return Drawn(drawn.rows[first:], Cursor(above + within, column), size)
+
+
+def _height(line: Line, columns: int, cells: int | None = None) -> int:
+    """Rows that the line (or what stands left of `cells`) takes when wrapped: the least that a terminal could."""
+    text = plain(line).rstrip(" ")
+    if cells is None and text.isascii():
+        return max(1, -(-len(text) // columns))
+    rows, used, seen = 1, 0, 0
+    for cluster in graphemes(text):
+        width = cell_width(cluster) - ("\ufe0f" in cluster)
+        if cells is not None and seen >= cells:
+            break
+        seen += width
+        if used + width > columns and used:
+            rows, used = rows + 1, 0
+        used += width
+    return rows

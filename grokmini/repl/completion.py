@@ -39,18 +39,27 @@ def complete(draft: str, commands: Sequence[str], cwd: str) -> Completion:
 
 def complete_path(typed: str, cwd: str) -> Completion:
     """Complete a path. Hidden entries only once a dot is typed; folders end in a slash."""
-    folder, _, start = typed.rpartition("/")
+    folder, slash, start = typed.rpartition("/")
+    names = entries_of(folder + slash, cwd, hidden=start.startswith("."))
+    return _choose(start, [name for name in names if name.startswith(start)], "")
+
+
+def entries_of(folder: str, cwd: str, *, hidden: bool) -> list[str]:
+    """What a folder holds, folders with a slash at their end; empty when there is no such folder or user.
+
+    `folder` is as people type it: relative to `cwd`, with `~`. Hidden entries only on request, names with
+    control characters never.
+    """
     try:
-        base = Path(cwd, Path(folder or ("/" if typed.startswith("/") else ".")).expanduser())
+        base = Path(cwd, Path(folder or ".").expanduser())
         with os.scandir(base) as entries:
-            found = [
+            return [
                 entry.name + ("/" if entry.is_dir() else "")
                 for _, entry in zip(range(MAX_ENTRIES), entries, strict=False)
-                if entry.name.startswith(start) and (start.startswith(".") or not entry.name.startswith("."))
+                if (hidden or not entry.name.startswith(".")) and entry.name.isprintable()
             ]
-    except (OSError, ValueError, RuntimeError):  # no such folder or user: nothing to complete
-        return NOTHING
-    return _choose(start, [name for name in found if name.isprintable()], "")
+    except (OSError, ValueError, RuntimeError):
+        return []
 
 
 def _choose(start: str, candidates: list[str], end: str) -> Completion:

@@ -11,7 +11,8 @@ import codecs
 import re
 from typing import Literal
 
-from grokmini.repl.keys import CONTROL_KEYS, Key, Paste, Press, Text, key_of_csi
+from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text, press_of_control, press_of_csi
+from grokmini.repl.paste_chips import is_large
 
 BURST_GAP = 0.010
 """Seconds without a byte that end a burst: a line end before it was Enter."""
@@ -26,11 +27,19 @@ MAX_SEQUENCE = 256
 
 _PLAIN_RUN = re.compile(rb"[^\x00-\x1f\x7f]+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_PASTE_START = b"\x1b[200~"
+_PASTE_START = "\x1b[200~"
 _PASTE_END = b"\x1b[201~"
 _STRING_STARTS = b"]PX^_"
 _ENDS_STRING_AT_ONCE = b"\x07\x18\x1a"
 _ESC, _CR, _LF, _TAB = 0x1B, 0x0D, 0x0A, 0x09
+
+_NEWLINES = (Key.NEWLINE, Key.PASTED_NEWLINE, Key.PASTE_ENDED)
+
+
+def pasted_text(text: str) -> str:
+    """Text of a paste with its line ends made `\\n`, without other control characters but tabs."""
+    return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
 
 Held = Literal["", "cr", "crlf", "tab"]
 
@@ -45,6 +54,7 @@ class KeyDecoder:
         self._held: Held = ""
         self._in_burst = False
         self._burst_lines = 0
+        self._burst: list[str] = []
         self._presses: list[Press] = []
 
     @property
@@ -98,38 +108,58 @@ class KeyDecoder:
             self._end_burst()
         if seconds >= ESCAPE_GAP and self._sequence:
             if self._sequence == b"\x1b":
-                self._presses.append(Key.ESCAPE)
+                self._emit(Key.ESCAPE)
             self._sequence.clear()
         if seconds >= PASTE_GAP:
             self._burst_lines = 0
+        if seconds >= BURST_GAP and not self._burst_lines:
+            self._settle_burst()
         return self._take()
 
     def _take(self) -> list[Press]:
         presses, self._presses = self._presses, []
         return presses
 
+    def _emit(self, press: Press) -> None:
+        """Give a press, and keep account of what comes in one burst; a key that is no text closes it."""
+        if isinstance(press, Text):
+            self._burst.append(press.text)
+        elif press in _NEWLINES:
+            self._burst.append("\n")
+        else:
+            self._settle_burst()
+        self._presses.append(press)
+
+    def _settle_burst(self) -> None:
+        """What came in one burst until now is whole: say so if it is large."""
+        if self._burst:
+            text = "".join(self._burst)
+            self._burst.clear()
+            if is_large(text):
+                self._presses.append(Burst(text))
+
     def _text(self, run: bytes) -> None:
         text = _CONTROLS.sub("", self._utf8.decode(run))
         if self._held:
             self._more_text_follows()
         if text:
-            self._presses.append(Text(text))
+            self._emit(Text(text))
 
     def _more_text_follows(self) -> None:
         """Text comes right behind a line end or a tab: both are part of a paste."""
         if self._held == "tab":
-            self._presses.append(Text("\t"))
+            self._emit(Text("\t"))
         else:
-            self._presses.append(Key.PASTED_NEWLINE)
+            self._emit(Key.PASTED_NEWLINE)
             self._burst_lines += 1
         self._held = ""
 
     def _end_burst(self) -> None:
         """No text comes behind a line end or a tab: they are keys, unless several lines came before."""
         if self._held == "tab":
-            self._presses.append(Text("\t") if self._burst_lines else Key.TAB)
+            self._emit(Text("\t") if self._burst_lines else Key.TAB)
         elif self._held:
-            self._presses.append(Key.PASTE_ENDED if self._burst_lines else Key.ENTER)
+            self._emit(Key.PASTE_ENDED if self._burst_lines else Key.ENTER)
         self._held = ""
         self._in_burst = False
 
@@ -147,7 +177,7 @@ class KeyDecoder:
             self._held = "cr" if byte == _CR else "tab"
         elif byte == _LF and self._held == "crlf":
             self._more_text_follows()
-            self._presses.append(Key.NEWLINE)
+            self._emit(Key.NEWLINE)
         else:
             self._end_burst()
             self._control(byte)
@@ -156,13 +186,13 @@ class KeyDecoder:
         """A character cut short by a control character becomes U+FFFD."""
         rest = self._utf8.decode(b"", final=True)
         if rest:
-            self._presses.append(Text(rest))
+            self._emit(Text(rest))
 
     def _control(self, byte: int) -> None:
         if byte == _ESC:
             self._sequence[:] = b"\x1b"
-        elif byte in CONTROL_KEYS:
-            self._presses.append(CONTROL_KEYS[byte])
+        else:
+            self._emit(press_of_control(byte))
 
     def _sequence_byte(self, byte: int) -> None:
         sequence = self._sequence
@@ -182,28 +212,38 @@ class KeyDecoder:
             return
         self._sequence.clear()
         if byte in (_CR, _LF):
-            self._presses.append(Key.NEWLINE)
+            self._emit(Key.NEWLINE)
         elif byte in (0x7F, 0x08):
-            self._presses.append(Key.KILL_WORD)
-        elif byte < 0x20 or byte >= 0x80:
-            self._presses.append(Key.ESCAPE)
+            self._emit(Key.KILL_PART)
+        elif 0x20 <= byte < 0x80:
+            self._emit(Chord(f"\x1b{chr(byte)}"))
+        else:
+            self._emit(Key.ESCAPE)
             self._text(bytes((byte,))) if byte >= 0x80 else self._byte(byte)
 
     def _csi_byte(self, byte: int) -> None:
         """A byte of `ESC [ …` or `ESC O x`."""
         self._sequence.append(byte)
         body = self._sequence[2:]
-        if self._sequence[1] == ord("O") or 0x40 <= byte <= 0x7E:
-            sequence = bytes(self._sequence)
+        if self._sequence[1] == ord("O") or (0x40 <= byte <= 0x7E and body != b"["):
+            sequence = self._sequence.decode("latin-1")
             self._sequence.clear()
-            if sequence == _PASTE_START:
-                self._paste = bytearray()
-                return
-            key = key_of_csi(body[:-1].decode("latin-1"), chr(byte))
-            if key is not None:
-                self._presses.append(key)
+            self._whole_sequence(sequence)
         elif byte >= 0x80 or len(self._sequence) >= MAX_SEQUENCE:
             self._sequence.clear()
+
+    def _whole_sequence(self, sequence: str) -> None:
+        if sequence == _PASTE_START:
+            self._settle_burst()
+            self._paste = bytearray()
+            return
+        press: Press | None
+        if sequence[1] == "O":
+            press = {"A": Key.UP, "B": Key.DOWN}.get(sequence[2]) or Chord(sequence)
+        else:
+            press = press_of_csi(sequence[2:-1], sequence[-1])
+        if press is not None:
+            self._emit(press)
 
     def _string_byte(self, byte: int) -> None:
         """A byte of an OSC, DCS, SOS, PM or APC: all of it is swallowed. Ctrl-C still gets through."""
@@ -235,7 +275,6 @@ class KeyDecoder:
 
     def _end_paste(self, body: bytes) -> None:
         self._paste = None
-        text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-        text = _CONTROLS.sub("", text)
+        text = pasted_text(body.decode("utf-8", "replace"))
         if text:
-            self._presses.append(Paste(text))
+            self._emit(Paste(text))

@@ -19,6 +19,8 @@ class Key(Enum):
     BACKSPACE = auto()
     KILL_LINE = auto()
     KILL_WORD = auto()
+    KILL_PART = auto()
+    """Alt-Backspace: like the former, but punctuation ends a word where the editor knows of it."""
     UP = auto()
     DOWN = auto()
     TAB = auto()
@@ -43,7 +45,19 @@ class Paste(NamedTuple):
     text: str
 
 
-Press: TypeAlias = Key | Text | Paste
+class Burst(NamedTuple):
+    """A paste without marks that is large. It was given in pieces just before; this is all of it."""
+
+    text: str
+
+
+class Chord(NamedTuple):
+    """A key that only the full editor knows, as the terminal sends it: `ESC [ D`, `ESC b`, Ctrl-A."""
+
+    raw: str
+
+
+Press: TypeAlias = Key | Text | Paste | Burst | Chord
 
 CONTROL_KEYS: dict[int, Key] = {
     0x03: Key.INTERRUPT,
@@ -62,14 +76,18 @@ CONTROL_KEYS: dict[int, Key] = {
 """Single bytes that are keys. CR, tab and ESC are not here: what they mean depends on what follows."""
 
 _SHIFT, _ALT, _CONTROL = 1, 2, 4
+_ANSWER_STARTS = ("?", ">", "<", "=")
+_ANSWER_ENDS = "cnRtIOM"
 
 
-def key_of_csi(parameters: str, final: str) -> Key | None:
-    """The key that a control sequence stands for; None for those that are swallowed.
+def press_of_csi(parameters: str, final: str) -> Press | None:
+    """What a control sequence stands for; None for what a terminal says by itself, which is swallowed.
 
-    Swallowed are keys without a meaning here and everything a terminal says by itself: device attributes,
-    cursor reports, focus changes, mode reports. Shift-Enter comes as `13;2u` or as `27;2;13~`.
+    That is: device attributes, cursor and window reports, focus changes, mode reports, the mouse. Shift-Enter
+    comes as `13;2u` or as `27;2;13~`; other keys may come in these two forms as well.
     """
+    if parameters.startswith(_ANSWER_STARTS) or final in _ANSWER_ENDS or "$" in parameters:
+        return None
     if final in "AB" and parameters in ("", "1"):
         return Key.UP if final == "A" else Key.DOWN
     if final == "Z":
@@ -80,10 +98,15 @@ def key_of_csi(parameters: str, final: str) -> Key | None:
         return _modified(code.split(":")[0], modifiers.split(":")[0])
     if final == "~" and len(fields) == 3 and fields[0] == "27":
         return _modified(fields[2], fields[1])
-    return None
+    return Chord(f"\x1b[{parameters}{final}")
 
 
-def _modified(code: str, modifiers: str) -> Key | None:
+def press_of_control(byte: int) -> Press:
+    """What a single control character stands for."""
+    return CONTROL_KEYS.get(byte) or Chord(chr(byte))
+
+
+def _modified(code: str, modifiers: str) -> Press | None:
     if not (code.isascii() and code.isdigit() and modifiers.isascii() and modifiers.isdigit()):
         return None
     number, held = int(code[:7]), int(modifiers[:4]) - 1
@@ -93,6 +116,11 @@ def _modified(code: str, modifiers: str) -> Key | None:
         return Key.ESCAPE
     if number == 0x09:
         return Key.SHIFT_TAB if held & _SHIFT else Key.TAB
-    if held & _CONTROL and number < 0x80 and chr(number).isalpha():
-        return CONTROL_KEYS.get(number & 0x1F)
-    return CONTROL_KEYS.get(number) if held <= 0 else None
+    if number == 0x7F:
+        return Key.KILL_PART if held & _ALT else Key.BACKSPACE
+    character = chr(number) if number <= 0x10FFFF else ""
+    if not character.isprintable() or not character:
+        return None
+    if held & _CONTROL:
+        return press_of_control(number & 0x1F) if "@" <= character < "\x7f" else None
+    return Chord(f"\x1b{character}") if held & _ALT else Text(character)

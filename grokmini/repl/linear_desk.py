@@ -14,7 +14,7 @@ from grokmini.render.look import Look
 from grokmini.repl.commands.table import names
 from grokmini.repl.completion import complete
 from grokmini.repl.history import History
-from grokmini.repl.keys import Key, Press
+from grokmini.repl.keys import Burst, Chord, Key, Press
 from grokmini.repl.linear_editor import LinearEditor
 from grokmini.repl.linear_questions import LinearQuestions
 from grokmini.repl.linear_screen import LinearScreen
@@ -96,7 +96,9 @@ class LinearDesk:
             self._screen.show(self.line.shown())
 
     def press(self, press: Press, now: float) -> None:
-        """Act on a press."""
+        """Act on a press; keys of the full editor do nothing."""
+        if isinstance(press, Chord | Burst):
+            return
         self._last_press = now
         if press is Key.INTERRUPT:
             self._interrupt()

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from grokmini.repl.keys import Key, Paste, Press, Text
+from grokmini.repl.paste_chips import first_words, is_large, line_count
 from grokmini.text.sanitise import sanitise
-from grokmini.text.width import cell_width, cut_to_width, graphemes
+from grokmini.text.width import cell_width, graphemes
 
-CHIP_LINES = 20
-CHIP_CHARACTERS = 4_000
-"""A paste of more lines or characters than these is shown as one mark and sent in full (spec: terminal.md)."""
 TAB_SHOWN = "    "
 ENTER_SENDS = "pasted lines are in the draft: Enter to send"
 
@@ -100,7 +98,7 @@ class LinearEditor:
             return Edit(self.insert("\n"), hint=ENTER_SENDS)
         if press is Key.BACKSPACE:
             return Edit(self._remove(1))
-        if press is Key.KILL_WORD:
+        if press is Key.KILL_WORD or press is Key.KILL_PART:
             return Edit(self._remove(self._word_length()))
         if press is Key.KILL_LINE:
             return Edit(self._remove(max(1, len(self._last_line()))))
@@ -140,11 +138,10 @@ class LinearEditor:
         return self._afresh()
 
     def _paste(self, text: str) -> str:
-        lines = text.count("\n") + 1
-        if lines <= CHIP_LINES and len(text) <= CHIP_CHARACTERS:
+        if not is_large(text):
             return self.insert(text)
-        first = sanitise(" ".join(text[:200].split()), newlines=False)
-        chip = Unit(text, f"[pasted, {lines} lines, {len(text)} characters: {cut_to_width(first, 30)}]")
+        size = f"{line_count(text)} lines, {len(text)} characters"
+        chip = Unit(text, f"[pasted, {size}: {first_words(text)}]")
         self._recalled = None
         self._units.append(chip)
         return chip.shown

@@ -15,7 +15,7 @@ from grokmini.repl.decoder import (
     PASTE_GAP,
     KeyDecoder,
 )
-from grokmini.repl.keys import Key, Paste, Press, Text
+from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text
 
 
 def merged(presses: Iterable[Press]) -> list[Press]:
@@ -78,8 +78,25 @@ CASES: dict[str, tuple[tuple[bytes, ...], list[Press]]] = {
     "arrow down, both forms": ((b"\x1b[B\x1bOB",), [Key.DOWN, Key.DOWN]),
     "Ctrl-P and Ctrl-N": ((b"\x10\x0e",), [Key.UP, Key.DOWN]),
     "Shift-Tab": ((b"\x1b[Z",), [Key.SHIFT_TAB]),
-    "Alt-Backspace": ((b"\x1b\x7f",), [Key.KILL_WORD]),
-    "arrows left and right mean nothing": ((b"\x1b[C\x1b[Dx",), [Text("x")]),
+    "Alt-Backspace": ((b"\x1b\x7f",), [Key.KILL_PART]),
+    "arrows left and right are for the full editor": (
+        (b"\x1b[C\x1bOD\x1b[1;5Cx",),
+        [Chord("\x1b[C"), Chord("\x1bOD"), Chord("\x1b[1;5C"), Text("x")],
+    ),
+    "Alt and a letter": ((b"\x1bbx",), [Chord("\x1bb"), Text("x")]),
+    "Ctrl-A in three encodings": (
+        (b"\x01\x1b[97;5u\x1b[27;5;97~",),
+        [Chord("\x01"), Chord("\x01"), Chord("\x01")],
+    ),
+    "Alt and a letter of the Kitty protocol": ((b"\x1b[98;3u",), [Chord("\x1bb")]),
+    "a letter of the Kitty protocol": ((b"\x1b[233u",), [Text("é")]),
+    "F1 of the Linux console": ((b"\x1b[[Ax",), [Chord("\x1b[[A"), Text("x")]),
+    "F3 is no cursor report when it comes as SS3": ((b"\x1bOR",), [Chord("\x1bOR")]),
+    "reports of modes, windows, status and the keyboard": (
+        (b"\x1b[?2026;2$y\x1b[8;24;80t\x1b[0n\x1b[?1u\x1b[>41;354;0cx",),
+        [Text("x")],
+    ),
+    "the mouse, if someone turned it on": ((b"\x1b[<0;10;10M\x1b[<0;10;10mx",), [Text("x")]),
     "device attributes": ((b"\x1b[?64;1;2cx",), [Text("x")]),
     "a cursor report": ((b"\x1b[12;40Rx",), [Text("x")]),
     "focus": ((b"\x1b[Ix\x1b[O",), [Text("x")]),
@@ -200,6 +217,30 @@ def test_a_line_feed_typed_before_raw_mode_is_enter() -> None:
 def test_a_paste_typed_before_raw_mode_stays_whole() -> None:
     decoder = KeyDecoder()
     assert decoder.feed_typed_ahead(b"\x1b[200~a\nb\x1b[201~\n") == [Paste("a\nb"), Key.ENTER]
+
+
+def test_a_large_burst_of_lines_is_named_when_it_has_ended() -> None:
+    text = "\n".join(f"line {number}" for number in range(30))
+    data = text.replace("\n", "\r").encode()
+    assert typed(data)[-1] == typed(data, cut=7)[-1] == Burst(text)
+
+
+def test_a_large_burst_of_lines_is_named_before_the_key_that_ends_it() -> None:
+    decoder = KeyDecoder()
+    decoder.feed(b"x")
+    decoder.silence(BURST_GAP)
+    presses = decoder.feed(b"one\r" * 30 + b"two")
+    presses += decoder.silence(BURST_GAP)
+    assert not any(isinstance(press, Burst) for press in presses)
+    assert decoder.feed(b"\x7f") == [Burst("one\n" * 30 + "two"), Key.BACKSPACE]
+
+
+def test_what_is_typed_slowly_is_no_burst_however_long() -> None:
+    decoder = KeyDecoder()
+    presses: list[Press] = []
+    for _ in range(30):
+        presses += decoder.feed(b"a" * 500) + decoder.silence(BURST_GAP)
+    assert merged(presses) == [Text("a" * 15_000)]
 
 
 def test_an_endless_answer_of_the_terminal_is_given_up() -> None:

@@ -39,6 +39,7 @@ from grokmini.tools.builtin.todo_write import TodoStore
 from grokmini.tools.contract import Resources
 from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import NOTHING, protect
+from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.registry import ToolRegistry
 from grokmini.tools.rules import parse_rules
 from grokmini.tools.shell_state import ShellState
@@ -111,9 +112,10 @@ def _connect(
     *,
     interactive: bool,
 ) -> Parts:
-    settings, workspace = root.settings, Workspace(root.cwd)
+    settings = root.settings
+    workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
     shell = ShellState(root.cwd, root.env, settings.shell, runner)
-    registry = _registry(root.options)
+    registry, policy = _registry(root), _policy(root, workspace, shell)
 
     def move_to(path: Path) -> None:
         workspace.move_to(path)
@@ -125,9 +127,9 @@ def _connect(
         sampler=HttpSampler(root.catalogue.credential),
         models=root.catalogue,
         registry=registry,
-        policy=_policy(root, workspace, shell),
+        policy=policy,
         workspace=workspace,
-        resources=_resources(workspace, shell, stream),
+        resources=_resources(workspace, shell, stream, policy),
         runner=runner,
         log=opened.files,
         record=opened.files,
@@ -182,8 +184,11 @@ def _announce(
         stream.emit(Notice("info", f"This session worked in {worked_in}; /cd goes there.", "folder"))
 
 
-def _registry(options: Options) -> ToolRegistry:
-    registry = ToolRegistry(build_tools(only=options.tools, without=options.without_tools))
+def _registry(root: Root) -> ToolRegistry:
+    registry = ToolRegistry(
+        build_tools(only=root.options.tools, without=root.options.without_tools),
+        {"skip_read_before_edit": root.settings.tools.skip_read_before_edit},
+    )
     registry.finalize()
     return registry
 
@@ -210,10 +215,13 @@ def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPo
     )
 
 
-def _resources(workspace: Workspace, shell: ShellState, stream: EventStream) -> Resources:
+def _resources(
+    workspace: Workspace, shell: ShellState, stream: EventStream, policy: PermissionPolicy
+) -> Resources:
     resources = Resources()
     resources.add(Workspace, workspace)
     resources.add(ShellState, shell)
+    resources.add(HiddenFiles, HiddenFiles(policy.read_denials))
     resources.add(TodoStore, TodoStore(lambda todos: stream.emit(TodoChanged(todos))))
     return resources
 

@@ -34,6 +34,12 @@ class ShellSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output_limit: int = 20_000
 
 
+class ToolsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[tools]`: `skip_read_before_edit` lets files be changed that the model has not read as they are now."""
+
+    skip_read_before_edit: bool = False
+
+
 class UiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[ui]`: `accessible` asks for linear output without anything that ticks or repaints."""
 
@@ -53,5 +59,6 @@ class Settings(msgspec.Struct, frozen=True):
     models: ModelsSettings = ModelsSettings()
     permission: PermissionSettings = PermissionSettings()
     shell: ShellSettings = ShellSettings()
+    tools: ToolsSettings = ToolsSettings()
     ui: UiSettings = UiSettings()
     session: SessionSettings = SessionSettings()

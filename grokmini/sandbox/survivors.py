@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-
 MAX_ROUNDS: Final = 8
 """How often newcomers are looked for: who forks faster than that is stopped first."""
 

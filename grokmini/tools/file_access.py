@@ -12,6 +12,7 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.text.nearest import nearest
 from grokmini.tools.contract import ToolCallContext, ToolNames
+from grokmini.tools.read_denials import HiddenFiles
 from grokmini.workspace.files import MAX_FILE_BYTES, FileTooLargeError, NotRegularError
 from grokmini.workspace.text_file import TextFile, decode_text, describe_binary
 from grokmini.workspace.workspace import StaleFileError, Workspace
@@ -126,7 +127,8 @@ def _not_found(path: Path, shown: str, ctx: ToolCallContext) -> str:
             found = [entry.name for entry, _ in zip(entries, range(MAX_ENTRIES_LOOKED_AT), strict=False)]
     except OSError:
         return f"{base} Its folder does not exist either; find the file with {ctx.names.of(ToolKind.LIST)}."
-    near = nearest(path.name, found)
+    hidden = ctx.resources.get(HiddenFiles).now()
+    near = [name for name in nearest(path.name, found) if not hidden.covers(f"{parent}/{name}")]
     if near:
         workspace = ctx.resources.get(Workspace)
         return f"{base} Did you mean {' or '.join(workspace.shown(parent / name) for name in near)}?"

@@ -45,7 +45,7 @@ def require_view(path: Path, data: bytes, shown: str, ctx: ToolCallContext) -> N
     if state == "unread":
         raise ToolError(
             ToolErrorKind.REQUIRES_OTHER_TOOL,
-            f"You have not read {shown} in this session, so nothing was written. "
+            f"{shown} was not read since this session was started or resumed, so nothing was written. "
             f"Read it with {ctx.names.of(ToolKind.READ)} first, then make the edit.",
         )
 

@@ -14,18 +14,19 @@ def allows_path(rule: Rule, path: Path, root: Path) -> bool:
     real = path.resolve()
     if rule.pattern is None:
         return real.is_relative_to(root.resolve())
-    return _regex(rule.pattern, root, wide=False).fullmatch(str(real)) is not None
+    return path_pattern(rule.pattern, root, wide=False).fullmatch(str(real)) is not None
 
 
 def stops_path(rule: Rule, forms: Iterable[Path], root: Path) -> bool:
     """Whether a deny or ask rule covers any of these forms of a path (as given, and with its links resolved)."""
     if rule.pattern is None:
         return True
-    pattern = _regex(rule.pattern, root, wide=True)
+    pattern = path_pattern(rule.pattern, root, wide=True)
     return any(pattern.fullmatch(str(form)) for form in forms)
 
 
-def _regex(pattern: str, root: Path, *, wide: bool) -> re.Pattern[str]:
+def path_pattern(pattern: str, root: Path, *, wide: bool) -> re.Pattern[str]:
+    """A rule's pattern as an expression for whole absolute paths: `wide` to stop, else to allow."""
     pattern = pattern.strip().removeprefix("./")
     base = re.escape(str(root.resolve())) + "/"
     if wide:

@@ -5,7 +5,8 @@ The order, where the first that applies decides:
 1. a deny rule, or a write into our own settings and state: refused, in every mode;
 2. plan mode: whatever does not only read is refused, whatever rules allow;
 3. what steers git or us (`.git/`, `.grokmini/`), or names our own folders in a command: asked, in every mode;
-4. an ask rule: asked, in every mode;
+4. an ask rule, or a command of which cannot be known whether it reads what a deny rule keeps from being read:
+   asked, in every mode;
 5. always-approve: runs;
 6. destructive and dangerous commands: asked, unless a rule names exactly that;
 7. allow rules and what was answered with "always": runs;
@@ -26,11 +27,13 @@ from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
 from grokmini.protocol.tools import ToolKind, ToolNamespace
 from grokmini.text.sanitise import sanitise
+from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review
 from grokmini.tools.contract import Subject, Tool
 from grokmini.tools.path_rules import allows_path, stops_path
 from grokmini.tools.protected import NOTHING, Protected, forms, steers
 from grokmini.tools.questions import command_options, command_rule, edit_options, once_options, short_path
+from grokmini.tools.read_denials import ReadDenials
 from grokmini.tools.rules import (
     Rule,
     RuleSet,
@@ -84,6 +87,7 @@ class GrantStore(Protocol):
 
 
 _FILE_RULES = frozenset({"Read", "Edit", "Write", "Delete", "Grep"})
+_PATH_RULES = frozenset({"Read", "Edit", "Grep"})
 _EDITS = frozenset({ToolKind.EDIT, ToolKind.WRITE, ToolKind.DELETE, ToolKind.MOVE})
 _HARMLESS = frozenset(
     {ToolKind.PLAN, ToolKind.BACKGROUND_TASK, ToolKind.WAIT_TASKS, ToolKind.KILL_TASK, ToolKind.ASK_USER,
@@ -102,6 +106,7 @@ class _Call(NamedTuple):
     contained: bool
     root: Path
     review: Review | None
+    sweep: Sweep
 
 
 class PermissionPolicy:
@@ -145,7 +150,7 @@ class PermissionPolicy:
         reviewed = None
         if subject.rule_name == "Bash":
             reviewed = review(subject.value, self._shell_folder(), root, self._protected)
-        call = _Call(tool, subject, paths, mode, contained, root, reviewed)
+        call = _Call(tool, subject, paths, mode, contained, root, reviewed, self._sweep(reviewed, root))
         refusal = self._refused(call)
         if refusal is not None:
             return refusal
@@ -156,6 +161,8 @@ class PermissionPolicy:
             return self._ask(call, guarded, remember=False)
         if rule := self._stopping_rule(call, self._rules.ask):
             return self._ask(call, f"the rule {rule.text} asks", remember=False)
+        if call.sweep.doubt and not self._allowed_as_text(call):
+            return self._ask(call, f"{call.sweep.doubt}, and some files may not be read", remember=False)
         if mode is PermissionMode.ALWAYS_APPROVE:
             return Allow()
         if reviewed is not None and reviewed.dangers and not self._names_danger(call, reviewed):
@@ -180,9 +187,22 @@ class PermissionPolicy:
 
     def hides(self, path: Path) -> bool:
         """Whether a deny rule keeps the path from being read: a search leaves such files out."""
-        root = self._workspace_root()
-        rules = [rule for rule in self._rules.deny if governs(rule, "Grep") and rule.pattern is not None]
-        return any(stops_path(rule, forms(path), root) for rule in rules)
+        return self.read_denials().covers(str(path))
+
+    def read_denials(self) -> ReadDenials:
+        """What deny rules keep from being read, as things are now: for whoever looks through many files."""
+        rules = [rule for rule in self._rules.deny if governs(rule, "Grep")]
+        return ReadDenials(rules, self._workspace_root())
+
+    def _sweep(self, reviewed: Review | None, root: Path) -> Sweep:
+        """What a command would read or write by wildcards and whole folders, as far as rules are about it."""
+        about_paths = any(
+            rule.pattern is not None and rule.tool in _PATH_RULES
+            for rule in (*self._rules.deny, *self._rules.ask)
+        )
+        if reviewed is None or not about_paths:
+            return Sweep()
+        return sweep(reviewed, self.read_denials())
 
     def _repository(self) -> Path:
         root = self._workspace_root()
@@ -199,6 +219,11 @@ class PermissionPolicy:
             return Deny(
                 f"Not run: the user's rule {rule.text} denies it. Do not try to reach the same end another way; "
                 "do what is possible without it and tell the user."
+            )
+        if found := call.sweep.denied:
+            return Deny(
+                f"Not run: it would read {short_path(found.path)}, which the user's rule {found.rule.text} denies. "
+                f"Name the files it should read, without that one; or search with the grep tool, which leaves it out."
             )
         if call.review is not None and call.review.obscure and self._rules.deny:
             return Deny(
@@ -217,13 +242,13 @@ class PermissionPolicy:
     def _stopping_rule(self, call: _Call, rules: Sequence[Rule]) -> Rule | None:
         """The first deny or ask rule that the call falls under."""
         for rule in rules:
-            if call.review is not None and self._stops_command(rule, call.review, call.root):
+            if call.review is not None and self._stops_command(rule, call.review, call):
                 return rule
             if call.review is None and governs(rule, call.subject.rule_name) and self._stops_other(rule, call):
                 return rule
         return None
 
-    def _stops_command(self, rule: Rule, reviewed: Review, root: Path) -> bool:
+    def _stops_command(self, rule: Rule, reviewed: Review, call: _Call) -> bool:
         if governs(rule, "Bash"):
             return stops_text(rule, reviewed.text) or any(
                 stops_invocation(rule, words) for words in reviewed.invocations
@@ -232,7 +257,10 @@ class PermissionPolicy:
             return False
         if rule.tool == "Edit" and not reviewed.doubt:
             return False
-        return any(stops_path(rule, path, root) for path in reviewed.named.values())
+        if any(stops_path(rule, path, call.root) for path in reviewed.named.values()):
+            return True
+        covered = ReadDenials((rule,), call.root)
+        return any(covered.covers(str(path)) for path in call.sweep.paths)
 
     def _stops_other(self, rule: Rule, call: _Call) -> bool:
         paths = _subject_paths(call)
@@ -277,7 +305,7 @@ class PermissionPolicy:
         """
         destructive = any(one.destructive for one in reviewed.dangers)
         rules = [rule for rule in self._allow_rules() if governs(rule, "Bash")]
-        if any(allows_text(rule, call.subject.value) for rule in rules):
+        if self._allowed_as_text(call):
             return True
 
         def named(command: Command) -> bool:
@@ -287,6 +315,11 @@ class PermissionPolicy:
             )
 
         return passes(reviewed, named)
+
+    def _allowed_as_text(self, call: _Call) -> bool:
+        """Whether a rule is letter for letter this command."""
+        rules = [rule for rule in self._allow_rules() if governs(rule, "Bash")]
+        return any(allows_text(rule, call.subject.value) for rule in rules)
 
     def _allowed(self, call: _Call) -> bool:
         rules = [rule for rule in self._allow_rules() if governs(rule, call.subject.rule_name)]

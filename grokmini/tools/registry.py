@@ -51,15 +51,7 @@ class ToolRegistry:
         for name in wire_names:
             if wire_names.count(name) > 1:
                 raise UsageError(f"Two tools are called {name}.", "Leave one of them out.")
-        facts = Facts(
-            tools={tool.id for tool in self._tools},
-            parameters={
-                f"{tool.id}.{field.encode_name}"
-                for tool in self._tools
-                for field in msgspec.structs.fields(tool.args_type)
-            },
-            settings=self._settings,
-        )
+        facts = Facts({tool.id for tool in self._tools}, self._settings)
         for tool in self._tools:
             needed = requirement_of(tool.id)
             if not needed.holds(facts):

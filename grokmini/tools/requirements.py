@@ -9,10 +9,9 @@ import msgspec
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What a set of tools is like: ids present, parameters exposed as `tool.parameter`, settings by name."""
+    """What a set of tools is like: ids present, settings by name."""
 
     tools: Collection[str]
-    parameters: Collection[str]
     settings: Mapping[str, bool]
 
 
@@ -40,23 +39,8 @@ class Present(msgspec.Struct, frozen=True):
         return f"the tool {self.tool}"
 
 
-class Exposed(msgspec.Struct, frozen=True):
-    """A tool is in the set and offers a parameter to the model."""
-
-    tool: str
-    parameter: str
-
-    def holds(self, facts: Facts) -> bool:
-        """Whether it does."""
-        return f"{self.tool}.{self.parameter}" in facts.parameters
-
-    def describe(self) -> str:
-        """Such as "the parameter background of run_terminal_cmd"."""
-        return f"the parameter {self.parameter} of {self.tool}"
-
-
 class Setting(msgspec.Struct, frozen=True):
-    """A setting has a value."""
+    """A setting of `[tools]` has a value."""
 
     name: str
     value: bool = True
@@ -66,8 +50,8 @@ class Setting(msgspec.Struct, frozen=True):
         return facts.settings.get(self.name, False) == self.value
 
     def describe(self) -> str:
-        """Such as "skip_read_before_edit = true"."""
-        return f"{self.name} = {'true' if self.value else 'false'}"
+        """Such as "the setting [tools] skip_read_before_edit = true"."""
+        return f"the setting [tools] {self.name} = {'true' if self.value else 'false'}"
 
 
 class Constant(msgspec.Struct, frozen=True):
@@ -130,7 +114,7 @@ NOTHING: Requirement = Constant(True)
 
 
 def requirement_of(tool_id: str) -> Requirement:
-    """What the built-in tool of that id needs."""
-    if tool_id == "search_replace":
+    """What the built-in tool of that id needs: what exists is only changed once it has been read."""
+    if tool_id in ("search_replace", "write"):
         return Any((Present("read_file"), Setting("skip_read_before_edit")))
     return NOTHING

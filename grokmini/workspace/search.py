@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from grokmini.workspace.files import read_bytes
 from grokmini.workspace.globs import Glob
 from grokmini.workspace.text_file import decode_text
-from grokmini.workspace.walk import Entry, walk_files
+from grokmini.workspace.walk import Entry, LeavesOut, leaves_out_nothing, walk_files
 
 if TYPE_CHECKING:
     import regex
@@ -94,7 +94,12 @@ def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]
     return tuple(argv)
 
 
-def search_files(query: SearchQuery, shown: Callable[[Path], str], check: Callable[[], None]) -> Iterator[str]:
+def search_files(
+    query: SearchQuery,
+    shown: Callable[[Path], str],
+    check: Callable[[], None],
+    leaves_out: LeavesOut = leaves_out_nothing,
+) -> Iterator[str]:
     """Our own search: pieces of text, one for each file with matches.
 
     `check` is called for each file and raises to stop. Raises `ValueError` for a bad pattern, glob or type.
@@ -103,7 +108,7 @@ def search_files(query: SearchQuery, shown: Callable[[Path], str], check: Callab
     only = Glob(query.glob) if query.glob else None
     kind = Glob(_glob_of(query.file_type)) if query.file_type else None
     first = True
-    for entry in _candidates(query.top, check):
+    for entry in _candidates(query.top, check, leaves_out):
         check()
         if (only and not only.matches(entry.relative)) or (kind and not kind.matches(entry.relative)):
             continue
@@ -134,9 +139,9 @@ def _glob_of(file_type: str) -> str:
     return glob
 
 
-def _candidates(top: Path, check: Callable[[], None]) -> Iterator[Entry]:
+def _candidates(top: Path, check: Callable[[], None], leaves_out: LeavesOut) -> Iterator[Entry]:
     if top.is_dir():
-        return walk_files(top, check)
+        return walk_files(top, check, leaves_out)
     return iter((Entry(str(top), top.name, False),))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.workspace.ignore import IgnoreRules, rules_for
-from grokmini.workspace.walk import visible_entries
+from grokmini.workspace.walk import LeavesOut, leaves_out_nothing, visible_entries
 
 BUDGET: Final = 10_000
 MAX_ENTRIES: Final = 30_000
@@ -47,14 +47,20 @@ class _Node:
         return f"[{total} file{'' if total == 1 else 's'} in subtree: {named}]"
 
 
-def draw_tree(top: Path, shown: str, check: Callable[[], None], budget: int = BUDGET) -> Tree:
+def draw_tree(
+    top: Path,
+    shown: str,
+    check: Callable[[], None],
+    budget: int = BUDGET,
+    leaves_out: LeavesOut = leaves_out_nothing,
+) -> Tree:
     """Draw a folder: its own entries first, then, breadth first, each folder that still fits.
 
     `check` is called on the way and raises to stop. Raises `OSError` when the folder itself cannot be read.
     """
     top.stat()
     root = _Node(shown.rstrip("/"), True, 0)
-    complete = _load(root, str(top), rules_for(top), check)
+    complete = _load(root, str(top), rules_for(top), check, leaves_out)
     root.open = True
     used = len(root.line())
     fitting: list[_Node] = []
@@ -75,7 +81,9 @@ def draw_tree(top: Path, shown: str, check: Callable[[], None], budget: int = BU
     return Tree("".join(parts), total, cut or not complete)
 
 
-def _load(root: _Node, folder: str, rules: IgnoreRules, check: Callable[[], None]) -> bool:
+def _load(
+    root: _Node, folder: str, rules: IgnoreRules, check: Callable[[], None], leaves_out: LeavesOut
+) -> bool:
     """Fill in everything below. False when there was too much."""
     waiting: deque[tuple[list[_Node], str, IgnoreRules]] = deque([([root], folder, rules)])
     seen = 0
@@ -84,7 +92,7 @@ def _load(root: _Node, folder: str, rules: IgnoreRules, check: Callable[[], None
         check()
         node = chain[-1]
         node.loaded = True
-        for entry in visible_entries(path, "", rules):
+        for entry in visible_entries(path, "", rules, leaves_out):
             child = _Node(entry.relative, entry.is_dir, node.depth + 1)
             node.children.append(child)
             seen += 1

@@ -5,9 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from grokmini.workspace.ignore import IgnoreRules, rules_for
+
+LeavesOut: TypeAlias = Callable[[str], bool]
+"""Says of an absolute path that it is to be left out, whatever it is."""
+
+
+def leaves_out_nothing(path: str) -> bool:
+    """Leave out nothing."""
+    return False
 
 
 class Entry(NamedTuple):
@@ -18,7 +26,9 @@ class Entry(NamedTuple):
     is_dir: bool
 
 
-def walk_files(top: Path, check: Callable[[], None]) -> Iterator[Entry]:
+def walk_files(
+    top: Path, check: Callable[[], None], leaves_out: LeavesOut = leaves_out_nothing
+) -> Iterator[Entry]:
     """Every visible file below a folder, in the order of names, links to folders not followed.
 
     `check` is called for each folder and raises to stop the walk. Folders that cannot be read are passed over.
@@ -28,7 +38,7 @@ def walk_files(top: Path, check: Callable[[], None]) -> Iterator[Entry]:
         folder, prefix, rules = waiting.pop()
         check()
         below: list[tuple[str, str, IgnoreRules]] = []
-        for entry in visible_entries(folder, prefix, rules):
+        for entry in visible_entries(folder, prefix, rules, leaves_out):
             if entry.is_dir:
                 below.append((entry.path, f"{entry.relative}/", rules.enter(Path(entry.path))))
             else:
@@ -36,7 +46,9 @@ def walk_files(top: Path, check: Callable[[], None]) -> Iterator[Entry]:
         waiting.extend(reversed(below))
 
 
-def visible_entries(folder: str, prefix: str, rules: IgnoreRules) -> list[Entry]:
+def visible_entries(
+    folder: str, prefix: str, rules: IgnoreRules, leaves_out: LeavesOut = leaves_out_nothing
+) -> list[Entry]:
     """What a folder holds, sorted by name ignoring case, without hidden and ignored entries."""
     found = []
     try:
@@ -45,7 +57,7 @@ def visible_entries(folder: str, prefix: str, rules: IgnoreRules) -> list[Entry]
                 if entry.name.startswith("."):
                     continue
                 is_dir = entry.is_dir(follow_symlinks=False)
-                if not rules.ignores(entry.path, is_dir=is_dir):
+                if not rules.ignores(entry.path, is_dir=is_dir) and not leaves_out(entry.path):
                     found.append(Entry(entry.path, prefix + entry.name, is_dir))
     except OSError:
         return []

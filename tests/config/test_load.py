@@ -69,6 +69,14 @@ def test_arrays_replace_between_the_users_own_layers(layers: Layers) -> None:
     assert layers.load().settings.permission.allow == ("Bash(b)",)
 
 
+def test_reading_before_editing_can_be_switched_off_by_the_user_alone(layers: Layers) -> None:
+    assert layers.load().settings.tools.skip_read_before_edit is False
+    layers.in_project("[tools]\nskip_read_before_edit = true\n")
+    assert layers.load().settings.tools.skip_read_before_edit is False
+    layers.write(layers.user, "[tools]\nskip_read_before_edit = true\n")
+    assert layers.load().settings.tools.skip_read_before_edit is True
+
+
 def test_projects_only_add_rules_that_make_it_stricter(layers: Layers) -> None:
     layers.write(layers.user, '[permission]\ndeny = ["Bash(a)"]\nallow = ["Bash(z)"]\n')
     top = layers.in_project('[permission]\ndeny = ["Bash(b)"]\nask = ["Bash(c)"]\n')

@@ -16,6 +16,7 @@ from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.builtin.todo_write import TodoStore
 from grokmini.tools.contract import Final, Progress, Resources, ToolCallContext, ToolOutput
+from grokmini.tools.read_denials import HiddenFiles, ReadDenials
 from grokmini.tools.registry import ToolRegistry
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.table import build_tools
@@ -63,6 +64,7 @@ class Room:
         self.resources.add(Workspace, self.workspace)
         self.resources.add(ShellState, self.shell)
         self.resources.add(TodoStore, TodoStore(self.todos.append))
+        self.resources.add(HiddenFiles, HiddenFiles(lambda: ReadDenials((), folder)))
         self.registry = ToolRegistry(build_tools())
         self.spill: FolderSpill | NoSpill = FolderSpill(folder.parent / f"{folder.name}-spill")
         self.progress: list[str] = []

@@ -73,6 +73,7 @@ CASES = [
     Case("command_empty", Kind.INVALID_ARGUMENTS, "run_terminal_command", {"command": " "}),
     Case("command_nul", Kind.INVALID_ARGUMENTS, "run_terminal_command", {"command": "echo \0"}),
     Case("command_too_long", Kind.TOO_LARGE, "run_terminal_command", {"command": "#" * 130_000}),
+    Case("todo_unknown", Kind.INVALID_ARGUMENTS, "todo_write", {"todos": [{"id": "9", "status": "completed"}]}),
     Case("todo_twice", Kind.INVALID_ARGUMENTS, "todo_write", {"todos": [{"id": "1"}, {"id": "1"}]}),
 ]
 

@@ -9,6 +9,7 @@ import pytest
 
 from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.tools import DiffDisplay, SummaryDisplay
+from grokmini.workspace.workspace import Workspace
 from tests.tools.room import room
 
 
@@ -191,3 +192,12 @@ async def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
             await made.call("read_file", target_file=target)
         error = await made.error("write", file_path=target, content="x")
     assert error.kind is ToolErrorKind.IO
+
+
+async def test_files_may_be_changed_unread_where_the_setting_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("old\n")
+    async with room(tmp_path) as made:
+        made.resources.add(Workspace, Workspace(tmp_path, read_before_edit=False))
+        await made.call("search_replace", file_path="a.txt", old_string="old", new_string="new")
+        await made.call("write", file_path="a.txt", content="newer\n")
+    assert (tmp_path / "a.txt").read_text() == "newer\n"

@@ -13,7 +13,7 @@ from grokmini.protocol.tools import ToolKind, ToolNamespace, ToolSpec
 from grokmini.text.tokens import estimate_tokens
 from grokmini.tools.builtin.read_file import ReadArgs
 from grokmini.tools.registry import ToolRegistry
-from grokmini.tools.requirements import All, Any, Constant, Exposed, Facts, Not, Present, Setting
+from grokmini.tools.requirements import All, Any, Constant, Facts, Not, Present, Setting
 from grokmini.tools.table import build_tools
 from grokmini.tools.taxonomy import presentation_name
 
@@ -85,9 +85,12 @@ def test_a_tool_is_found_by_wire_name_and_by_id() -> None:
 
 def test_an_edit_tool_without_a_read_tool_stops_the_start_in_plain_words() -> None:
     with pytest.raises(
-        UsageError, match="The tool search_replace needs the tool read_file or skip_read_before_edit"
+        UsageError,
+        match=r"search_replace needs the tool read_file or the setting \[tools\] skip_read_before_edit = true\.",
     ):
         ToolRegistry(build_tools(without=["read_file"])).finalize()
+    with pytest.raises(UsageError, match="The tool write needs the tool read_file or the setting"):
+        ToolRegistry(build_tools(only=["write"])).finalize()
     ToolRegistry(build_tools(without=["read_file"]), {"skip_read_before_edit": True}).finalize()
     ToolRegistry(build_tools(only=["grep"])).finalize()
 
@@ -149,10 +152,11 @@ def test_every_tool_has_its_texts_beside_it() -> None:
 
 
 def test_requirements_combine_and_say_what_they_mean() -> None:
-    facts = Facts({"a"}, {"a.x"}, {"on": True})
-    needed = All((Present("a"), Exposed("a", "x"), Not(Present("b")), Any((Setting("off"), Setting("on")))))
+    facts = Facts({"a"}, {"on": True})
+    needed = All((Present("a"), Constant(True), Not(Present("b")), Any((Setting("off"), Setting("on")))))
     assert needed.holds(facts)
     assert not All((needed, Constant(False))).holds(facts)
     assert needed.describe() == (
-        "the tool a and the parameter x of a and that there is not the tool b and off = true or on = true"
+        "the tool a and nothing and that there is not the tool b "
+        "and the setting [tools] off = true or the setting [tools] on = true"
     )

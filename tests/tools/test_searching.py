@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -10,7 +11,9 @@ import msgspec
 import pytest
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
-from grokmini.protocol.tools import SummaryDisplay
+from grokmini.protocol.items import AssistantItem, ConversationItem, ToolCall, ToolResultItem
+from grokmini.protocol.tools import SummaryDisplay, TodoEntry
+from grokmini.tools.builtin.todo_write import TodoStore, todos_from
 from tests.tools.room import Room, room
 
 needs_ripgrep = pytest.mark.skipif(shutil.which("rg") is None, reason="needs ripgrep")
@@ -152,11 +155,49 @@ async def _todos(made: Room, todos: list[dict[str, str]], **more: object) -> str
 
 async def test_the_todo_list_merges_by_id_and_tells_its_changes(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
-        await _todos(made, [{"id": "1", "content": "look"}, {"id": "2"}])
+        await _todos(made, [{"id": "1", "content": "look"}, {"id": "2", "content": "2"}])
         text = await _todos(made, [{"id": "1", "status": "completed"}, {"id": "3", "content": "new"}])
         assert text == "- [completed] 1: look\n- [pending] 2: 2\n- [pending] 3: new"
         await _todos(made, [{"id": "1", "status": "completed"}])
     assert len(made.todos) == 2
+
+
+async def test_an_unknown_todo_without_content_is_refused_and_no_content_is_made_up(tmp_path: Path) -> None:
+    async with room(tmp_path) as made:
+        await _todos(made, [{"id": "1", "content": "look"}, {"id": "2", "content": "change"}])
+        for merge in (True, False):
+            todos = [{"id": "1", "status": "completed"}, {"id": "3", "status": "completed"}]
+            error = await made.error("todo_write", todos=todos, merge=merge)
+            assert error.kind is ToolErrorKind.INVALID_ARGUMENTS
+            assert "`3`" in error.message and "1, 2" in error.message
+        assert len(made.todos) == 1
+
+
+def test_the_todo_list_is_found_again_in_a_history() -> None:
+    def asked(call_id: str, todos: list[dict[str, str]], name: str = "todo_write") -> AssistantItem:
+        return AssistantItem(tool_calls=(ToolCall(call_id, name, json.dumps({"todos": todos})),))
+
+    history: list[ConversationItem] = [
+        asked("a", [{"id": "1", "content": "Fix the parser", "status": "in_progress"}]),
+        ToolResultItem("a", "", "ok"),
+        asked("b", [{"id": "1", "status": "completed"}, {"id": "2", "content": "Test it"}]),
+        ToolResultItem("b", "", "ok"),
+        asked("c", [{"id": "1", "content": "never happened"}]),
+        ToolResultItem("c", "", "cancelled", status="cancelled"),
+        asked("d", [{"id": "7", "status": "completed"}]),
+        ToolResultItem("d", "", "refused", status="error"),
+        asked("e", [{"id": "8", "content": "x"}], name="other"),
+        ToolResultItem("e", "", "ok"),
+        asked("f", [{"id": "2", "content": "no result"}]),
+    ]
+    heard: list[tuple[TodoEntry, ...]] = []
+    store = TodoStore(heard.append)
+    store.restore(todos_from(history))
+    assert store.entries == (
+        TodoEntry("1", "Fix the parser", "completed"),
+        TodoEntry("2", "Test it", "pending"),
+    )
+    assert heard == []
 
 
 async def test_the_todo_list_is_replaced_unless_only_states_are_given(tmp_path: Path) -> None:

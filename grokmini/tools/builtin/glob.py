@@ -13,9 +13,10 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.globs import Glob
-from grokmini.workspace.walk import walk_files
+from grokmini.workspace.walk import LeavesOut, walk_files
 from grokmini.workspace.workspace import Workspace
 
 LIMIT: Final = 100
@@ -60,7 +61,10 @@ class GlobTool(Tool[GlobArgs]):
                 f"`pattern` is not usable: {error}. Give one such as `src/**/*.py`.",
             ) from error
         try:
-            found = await asyncio.to_thread(_find, where.top, glob, checker(ctx.cancellation, SECONDS))
+            hidden = ctx.resources.get(HiddenFiles).now()
+            found = await asyncio.to_thread(
+                _find, where.top, glob, checker(ctx.cancellation, SECONDS), hidden.covers
+            )
         except OutOfTimeError as error:
             raise ToolError(
                 ToolErrorKind.TIMEOUT,
@@ -98,12 +102,12 @@ def _split(args: GlobArgs, ctx: ToolCallContext) -> _Where:
     return _Where(path_of(str(base / prefix), "pattern", ctx), rest if "/" in rest else f"./{rest}")
 
 
-def _find(top: Path, glob: Glob, check: Callable[[], None]) -> list[str]:
+def _find(top: Path, glob: Glob, check: Callable[[], None], leaves_out: LeavesOut) -> list[str]:
     """Paths, newest first; ties by path."""
     if not top.is_dir():
         top.stat()
         raise NotADirectoryError(str(top))
-    found = [entry.path for entry in walk_files(top, check) if glob.matches(entry.relative)]
+    found = [entry.path for entry in walk_files(top, check, leaves_out) if glob.matches(entry.relative)]
     return sorted(found, key=lambda path: (-_modified(path), path))
 
 

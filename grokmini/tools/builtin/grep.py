@@ -14,6 +14,7 @@ from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 from grokmini.tools.file_access import file_error, path_of
 from grokmini.tools.programs import find_program
+from grokmini.tools.read_denials import HiddenFiles, ReadDenials
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.search import OutputMode, SearchQuery, ripgrep_argv, search_files
@@ -70,9 +71,13 @@ class Grep(Tool[GrepArgs]):
             query.top.stat()
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, query.top, ctx) from error
-        state = ctx.resources.get(ShellState)
-        program = find_program("rg", state.env.get("PATH"))
-        found = await (_with_ripgrep(program, query, state, ctx) if program else _by_ourselves(query, ctx))
+        state, hidden = ctx.resources.get(ShellState), ctx.resources.get(HiddenFiles).now()
+        # ripgrep knows nothing of what may not be read.
+        program = None if hidden.any else find_program("rg", state.env.get("PATH"))
+        if program:
+            found = await _with_ripgrep(program, query, state, ctx)
+        else:
+            found = await _by_ourselves(query, hidden, ctx)
         return await asyncio.to_thread(_result, args, found)
 
 
@@ -137,7 +142,7 @@ def _holds_results(text: str, query: SearchQuery, cwd: Path) -> bool:
     return not text or (cwd / path).exists()
 
 
-async def _by_ourselves(query: SearchQuery, ctx: ToolCallContext) -> _Found:
+async def _by_ourselves(query: SearchQuery, hidden: ReadDenials, ctx: ToolCallContext) -> _Found:
     workspace = ctx.resources.get(Workspace)
     check = checker(ctx.cancellation, SECONDS)
 
@@ -145,7 +150,7 @@ async def _by_ourselves(query: SearchQuery, ctx: ToolCallContext) -> _Found:
         pieces: list[str] = []
         size = 0
         try:
-            for piece in search_files(query, workspace.shown, check):
+            for piece in search_files(query, workspace.shown, check, hidden.covers):
                 pieces.append(piece)
                 size += len(piece)
                 if size > MAX_COLLECTED:

@@ -11,6 +11,7 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.tree import draw_tree
 from grokmini.workspace.workspace import Workspace
@@ -53,7 +54,13 @@ class ListDir(Tool[ListArgs]):
                 f"{shown} is a file, not a folder. Read it with {ctx.names.of(ToolKind.READ)}.",
             )
         try:
-            tree = await asyncio.to_thread(draw_tree, path, shown, checker(ctx.cancellation, SECONDS))
+            tree = await asyncio.to_thread(
+                draw_tree,
+                path,
+                shown,
+                checker(ctx.cancellation, SECONDS),
+                leaves_out=ctx.resources.get(HiddenFiles).now().covers,
+            )
         except OutOfTimeError as error:
             raise ToolError(
                 ToolErrorKind.TIMEOUT,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
 import msgspec
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.items import AssistantItem, ConversationItem, ToolResultItem
 from grokmini.protocol.tools import SummaryDisplay, TodoEntry, TodoStatus, ToolKind
+from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 
 
@@ -23,6 +26,10 @@ class TodoStore:
     def entries(self) -> tuple[TodoEntry, ...]:
         """The list as it is."""
         return self._entries
+
+    def restore(self, entries: Sequence[TodoEntry]) -> None:
+        """Take up the list of a session that is resumed; nobody is told, for nothing changed."""
+        self._entries = tuple(entries)
 
     def replace(self, entries: Sequence[TodoEntry]) -> None:
         """Make the list this one."""
@@ -60,14 +67,8 @@ class TodoWrite(Tool[TodoArgs]):
         return Subject("TodoWrite", "", "Change the todo list?")
 
     async def run(self, args: TodoArgs, ctx: ToolCallContext) -> ToolOutput:
-        """Change the list. Raises `ToolError` for an id given twice."""
+        """Change the list. Raises `ToolError` for an id given twice, and for a new one without content."""
         store = ctx.resources.get(TodoStore)
-        ids = [item.id for item in args.todos]
-        if twice := next((one for one in ids if ids.count(one) > 1), None):
-            raise ToolError(
-                ToolErrorKind.INVALID_ARGUMENTS,
-                f"The id `{twice}` is given twice; the list was left as it is. Give every entry an id of its own.",
-            )
         store.replace(merged(store.entries, args))
         text = "\n".join(f"- [{entry.status}] {entry.id}: {entry.content}" for entry in store.entries)
         done = sum(entry.status == "completed" for entry in store.entries)
@@ -77,19 +78,42 @@ class TodoWrite(Tool[TodoArgs]):
 
 
 def merged(entries: Sequence[TodoEntry], args: TodoArgs) -> tuple[TodoEntry, ...]:
-    """The list after a call.
+    """The list after a call. Raises `ToolError` (invalid arguments).
 
     A replacement whose entries all name known ids without content is meant as a change of states, so it is
     merged.
     """
     known = {entry.id: entry for entry in entries}
+    ids = [item.id for item in args.todos]
+    if twice := next((one for one in ids if ids.count(one) > 1), None):
+        raise _refused(f"The id `{twice}` is given twice", "Give every entry an id of its own.")
+    if new := next((item.id for item in args.todos if item.id not in known and not item.content), None):
+        there = f"The ids in it are: {', '.join(known)}." if known else "It is empty."
+        raise _refused(f"The id `{new}` is not in the list, so it needs `content`", there)
     only_states = bool(entries) and all(item.id in known and item.content is None for item in args.todos)
     result = dict(known) if args.merge or (only_states and args.todos) else {}
     for item in args.todos:
         old = known.get(item.id)
         result[item.id] = TodoEntry(
             id=item.id,
-            content=item.content or (old.content if old else item.id),
+            content=item.content or (old.content if old else ""),
             status=item.status or (old.status if old else "pending"),
         )
     return tuple(result.values())
+
+
+def todos_from(items: Iterable[ConversationItem]) -> tuple[TodoEntry, ...]:
+    """The list that the calls in a history left; those that did not end well changed nothing."""
+    calls: dict[str, str] = {}
+    entries: tuple[TodoEntry, ...] = ()
+    for item in items:
+        if isinstance(item, AssistantItem):
+            calls |= {call.id: call.arguments for call in item.tool_calls if call.name == TodoWrite.wire_name}
+        elif isinstance(item, ToolResultItem) and item.status == "ok" and item.call_id in calls:
+            with suppress(ToolError):
+                entries = merged(entries, decode_arguments(calls[item.call_id], TodoArgs).args)
+    return entries
+
+
+def _refused(problem: str, advice: str) -> ToolError:
+    return ToolError(ToolErrorKind.INVALID_ARGUMENTS, f"{problem}; the list was left as it is. {advice}")

@@ -5,12 +5,22 @@ In tests::
     with ModelServer([reply(calls=[call("read_file", target_file="a.py")]), reply("done")]) as server:
         ...  # server.url is the base URL, server.requests what was asked
 
-Alone: `python -m tests.fakes.model_server --script FILE.json` prints its base URL and serves until its
-standard input ends. The file holds a list of objects with the parameters of `reply`.
+Alone: `python -m tests.fakes.model_server --script FILE.json [--log FILE]` prints its base URL and serves until
+its standard input ends. The script is a list of objects, one an answer (`reply_from_json`):
+
+- the parameters of `reply`; a call is `{"name": ..., "id": ..., "arguments": {...}}`, its arguments a string to
+  send exactly that (broken JSON too);
+- `{"raw": ["data: ...\\n\\n", {"base64": "..."}]}`: a stream of exactly these pieces, each written by itself;
+- `{"status": 429, "body": ..., "headers": {...}}`: an error;
+- any of them with `"gate": PATH`: answered once that file exists; `"gates": {"3": PATH}`: piece 3 is held back.
+
+The log gets each request as a line of JSON (`method`, `path`, `headers`, `body`) as soon as it has arrived.
 """
 
 from __future__ import annotations
 
+import argparse
+import base64
 import contextlib
 import json
 import select
@@ -18,13 +28,34 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 MODEL = "fake-model"
 GATE_SECONDS = 30.0
+
+
+class Gate(Protocol):
+    """What an answer can wait for: a `threading.Event`, or a file that has to appear."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Whether it is open, after so many seconds at most."""
+
+
+@dataclass(frozen=True)
+class FileGate:
+    """Open once the file exists."""
+
+    path: Path
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Look, and look once more after the time."""
+        if not self.path.exists():
+            threading.Event().wait(timeout)
+        return self.path.exists()
 
 
 @dataclass(frozen=True)
@@ -49,8 +80,8 @@ class Reply:
     body: bytes | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    gate: threading.Event | None = None
-    gates: Mapping[int, threading.Event] = field(default_factory=dict)
+    gate: Gate | None = None
+    gates: Mapping[int, Gate] = field(default_factory=dict)
     cut: int | None = None
     delay: float = 0.0
 
@@ -131,8 +162,8 @@ def reply(
     piece: int = 7,
     finish: str | None = None,
     done: bool = True,
-    gate: threading.Event | None = None,
-    gates: Mapping[int, threading.Event] | None = None,
+    gate: Gate | None = None,
+    gates: Mapping[int, Gate] | None = None,
     cut: int | None = None,
     delay: float = 0.0,
     headers: Mapping[str, str] | None = None,
@@ -197,6 +228,7 @@ class ModelServer:
 
     A script that is a list is played once, in order, for POSTs; after its end every POST gets a 400 that says
     so, unless `repeat` plays the last one again. GETs are answered from `routes` (path to reply) and `models`.
+    `on_request` hears of every request before it is answered.
     """
 
     def __init__(
@@ -207,11 +239,13 @@ class ModelServer:
         repeat: bool = False,
         models: Sequence[str] = (MODEL,),
         routes: Mapping[str, Reply] | None = None,
+        on_request: Callable[[Recorded], None] | None = None,
     ) -> None:
         self._script = script
         self._strict = strict
         self._repeat = repeat
         self._models = models
+        self._on_request = on_request
         self._routes = dict(routes or {})
         self._arrived = threading.Condition()
         self._played = 0
@@ -262,6 +296,8 @@ class ModelServer:
         """Keep the request and pick its answer."""
         with self._arrived:
             self.requests.append(request)
+            if self._on_request is not None:
+                self._on_request(request)
             self._arrived.notify_all()
             path = request.path.split("?")[0]
             if path in self._routes:
@@ -381,7 +417,7 @@ class _Handler(BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _pass(self, gate: threading.Event | None) -> None:
+    def _pass(self, gate: Gate | None) -> None:
         """Wait for the gate, noticing when the client goes away meanwhile."""
         if gate is None:
             return
@@ -399,25 +435,54 @@ def _handler_of(server: ModelServer) -> type[_Handler]:
 
 
 def reply_from_json(entry: Mapping[str, Any]) -> Reply:
-    """A reply from its JSON form: the parameters of `reply`, or `status` with `body` for an error."""
+    """A reply from its JSON form (see the head of this module). Raises `ValueError` for an unknown key."""
+    unknown = set(entry) - _KEYS - {"calls", "raw", "status", "body", "gate", "gates"}
+    if unknown:
+        raise ValueError(f"a reply has no {', '.join(sorted(unknown))}")
     if "status" in entry:
-        return failure(entry["status"], entry.get("body"), entry.get("headers"))
-    made = [
-        call(made["name"], call_id=made.get("id", ""), **made.get("arguments", {}))
-        for made in entry.get("calls", ())
-    ]
-    known = {"text", "reasoning", "usage", "piece", "finish", "done", "cut", "delay", "headers"}
-    return reply(calls=made, **{key: value for key, value in entry.items() if key in known})
+        made = failure(entry["status"], entry.get("body"), entry.get("headers"))
+    elif "raw" in entry:
+        made = raw(*map(_bytes_from_json, entry["raw"]), headers=entry.get("headers"), cut=entry.get("cut"))
+    else:
+        calls = [_call_from_json(made) for made in entry.get("calls", ())]
+        made = reply(calls=calls, **{key: value for key, value in entry.items() if key in _KEYS})
+    gate = FileGate(Path(entry["gate"])) if "gate" in entry else None
+    gates = {int(index): FileGate(Path(path)) for index, path in entry.get("gates", {}).items()}
+    return replace(made, gate=gate, gates=gates)
+
+
+_KEYS = frozenset({"text", "reasoning", "usage", "piece", "finish", "done", "cut", "delay", "headers"})
+
+
+def _call_from_json(made: Mapping[str, Any]) -> Call:
+    arguments = made.get("arguments", {})
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return Call(made.get("id") or f"call_{made['name']}", made["name"], text)
+
+
+def _bytes_from_json(piece: str | Mapping[str, str]) -> bytes:
+    return piece.encode() if isinstance(piece, str) else base64.b64decode(piece["base64"], validate=True)
+
+
+def _log_line(request: Recorded) -> str:
+    told = {name: getattr(request, name) for name in ("method", "path", "headers", "body")}
+    return json.dumps(told) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve a script file until standard input ends."""
-    if len(arguments) != 2 or arguments[0] != "--script":
-        print("usage: python -m tests.fakes.model_server --script FILE.json", file=sys.stderr)
-        return 2
-    with open(arguments[1], encoding="utf-8") as file:
-        script = [reply_from_json(entry) for entry in json.load(file)]
-    with ModelServer(script) as server:
+    parser = argparse.ArgumentParser(prog="python -m tests.fakes.model_server")
+    parser.add_argument("--script", required=True, type=Path)
+    parser.add_argument("--log", type=Path)
+    options = parser.parse_args(arguments)
+    script = [reply_from_json(entry) for entry in json.loads(options.script.read_text(encoding="utf-8"))]
+
+    def log(request: Recorded) -> None:
+        if options.log is not None:
+            with options.log.open("a", encoding="utf-8") as file:
+                file.write(_log_line(request))
+
+    with ModelServer(script, on_request=log) as server:
         print(server.url, flush=True)
         sys.stdin.read()
     return 0

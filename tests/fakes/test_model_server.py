@@ -14,7 +14,17 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.model_server import ModelServer, call, chunk, failure, raw, reply, sse, unpaired_calls
+from tests.fakes.model_server import (
+    ModelServer,
+    call,
+    chunk,
+    failure,
+    raw,
+    reply,
+    reply_from_json,
+    sse,
+    unpaired_calls,
+)
 
 
 def post(url: str, body: Any = None) -> tuple[int, bytes]:
@@ -150,3 +160,57 @@ def test_it_runs_alone_from_a_file(tmp_path: Path) -> None:
         assert post(url) == (429, b"slow")
         process.communicate()
     assert process.returncode == 0
+
+
+def test_alone_it_sends_raw_bytes_and_arguments_waits_for_files_and_keeps_what_it_was_asked(
+    tmp_path: Path,
+) -> None:
+    script, log, gate = (tmp_path / name for name in ("script.json", "log", "gate"))
+    entries = [
+        {"raw": ['data: {"a"', {"base64": "/wAK"}, ": 1}\n\n"]},
+        {"calls": [{"name": "f", "id": "c9", "arguments": '{"a": 1,}'}], "piece": 100},
+        {"text": "late", "gate": str(gate), "gates": {"2": str(gate)}},
+    ]
+    script.write_text(json.dumps(entries))
+    command = [sys.executable, "-m", "tests.fakes.model_server", "--script", str(script), "--log", str(log)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert post(url) == (200, b'data: {"a"\xff\x00\n: 1}\n\n')
+        (made,) = [
+            delta["tool_calls"][0]["function"]["arguments"]
+            for event in chunks_in(post(url)[1])[:-1]
+            if (delta := (event["choices"] or [{"delta": {}}])[0]["delta"]).get("tool_calls")
+            and delta["tool_calls"][0]["function"]["arguments"]
+        ]
+        assert made == '{"a": 1,}'
+        thread, done = asked_in_thread(url)
+        while log.read_text().count("\n") < 3:
+            threading.Event().wait(0.01)
+        assert not done.is_set()
+        gate.touch()
+        thread.join(10)
+        assert done.is_set()
+        process.communicate()
+    asked = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(entry["method"], entry["path"], entry["body"]) for entry in asked] == [
+        ("POST", "/v1/chat/completions", {})
+    ] * 3
+
+
+def asked_in_thread(url: str) -> tuple[threading.Thread, threading.Event]:
+    """A request on its way, and whether its answer is complete."""
+    done = threading.Event()
+
+    def ask() -> None:
+        post(url)
+        done.set()
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    return thread, done
+
+
+def test_a_script_with_an_unknown_key_is_refused() -> None:
+    with pytest.raises(ValueError, match="txet"):
+        reply_from_json({"txet": "hello"})

@@ -1,0 +1,106 @@
+"""The whole session as the command line wires it, in this process, with a real model server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from grokmini.cli.options import Options
+from grokmini.cli.repl_run import Sessions
+from grokmini.cli.root import load_root
+from grokmini.cli.wire import Wired, open_session
+from grokmini.protocol.commands import CancelTurn, ChangeDirectory, Prompt, SetMode, SetModel, Shutdown
+from grokmini.protocol.events import (
+    DirectoryChanged,
+    ModeChanged,
+    ModelChanged,
+    SessionEvent,
+    SessionStarted,
+    TurnEnded,
+)
+from grokmini.protocol.permission import PermissionMode
+from grokmini.session.stream import Subscription
+from tests.fakes.model_server import ModelServer, call, reply
+from tests.sandbox.liveness import alive
+
+CHILDREN = 10
+
+
+@asynccontextmanager
+async def session(folder: Path, server: ModelServer) -> AsyncIterator[Wired]:
+    """A session in that folder which may do everything; ended afterwards."""
+    env = {"HOME": str(folder), "PATH": os.environ["PATH"], "GROKMINI_BASE_URL": server.url}
+    env |= {"GROKMINI_MODEL": "fake-model"}
+    options = Options(cwd=str(folder), permission_mode="always-approve")
+    wired = await open_session(options, interactive=True, env=env)
+    try:
+        yield wired
+    finally:
+        wired.handle.send(Shutdown("done"))
+        await wired.handle.closed()
+
+
+async def wait_for(events: Subscription, kind: type[SessionEvent]) -> SessionEvent:
+    """The next event of that kind."""
+    async for record in events:
+        if isinstance(record.event, kind):
+            return record.event
+    raise AssertionError(f"the session ended before {kind.__name__}")
+
+
+async def test_a_cancel_of_ten_stubborn_commands_is_answered_within_a_tenth_of_a_second(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The aim is 100 ms on an idle machine; the test grants a busy one a second."""
+    stubborn = "trap '' TERM INT; echo $$ > pid{}; while :; do sleep 0.1; done"
+    calls = [call("run_terminal_command", call_id=f"c{n}", command=stubborn.format(n)) for n in range(CHILDREN)]
+    files = [tmp_path / f"pid{n}" for n in range(CHILDREN)]
+    with ModelServer([reply(calls=calls)]) as server:
+        async with session(tmp_path, server) as wired:
+            wired.handle.send(Prompt("p1", "run them"))
+            while not all(file.exists() and file.read_text().endswith("\n") for file in files):
+                await asyncio.sleep(0.01)
+            begin = time.monotonic()
+            wired.handle.send(CancelTurn("user"))
+            ended = await wait_for(wired.events, TurnEnded)
+            seconds = time.monotonic() - begin
+    with capsys.disabled():
+        print(f"\ncancel of {CHILDREN} stubborn commands to the turn's end: {seconds * 1000:.0f} ms")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.outcome, ended.exit_code) == ("cancelled", 130)
+    assert seconds < 1.0
+    assert not [file for file in files if alive(int(file.read_text()))]
+
+
+async def test_a_new_session_keeps_mode_model_and_folder_of_the_last(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    with ModelServer() as server:
+        async with session(tmp_path, server) as wired:
+            sessions = Sessions(wired.root, wired)
+            wired.handle.send(SetMode(PermissionMode.PLAN))
+            wired.handle.send(SetModel("another"))
+            wired.handle.send(ChangeDirectory("sub"))
+            for kind in (ModeChanged, ModelChanged, DirectoryChanged):
+                await wait_for(wired.events, kind)
+            opened = await sessions.new()
+            started = await wait_for(opened.events, SessionStarted)
+            opened.handle.send(Shutdown("done"))
+            await opened.handle.closed()
+    assert isinstance(started, SessionStarted)
+    assert (started.mode, started.model) == (PermissionMode.PLAN, "another")
+    assert started.cwd == str(tmp_path / "sub")
+
+
+async def test_models_to_choose_from_are_those_that_can_be_used(tmp_path: Path) -> None:
+    with ModelServer() as server:
+        async with session(tmp_path, server) as wired:
+            assert list(Sessions(wired.root, wired).models()) == ["demo"]
+            env = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-test-0123"}
+            root = load_root(Options(cwd=str(tmp_path)), env)
+            assert list(Sessions(root, wired).models()) == ["openai", "demo"]

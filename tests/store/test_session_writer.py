@@ -1,0 +1,55 @@
+"""The writer thread is always woken for work that cannot wait."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from grokmini.store.layout import HISTORY
+from grokmini.store.session_disk import SessionDisk
+from grokmini.store.session_writer import Flush, SessionWriter, Trouble
+from grokmini.store.summary import Summary
+from tests.store.ground import CWD, delta, prompt
+
+
+class Interrupted(SessionWriter):
+    """A writer that is interrupted right after it looked whether anything is urgent, and once only."""
+
+    meanwhile: threading.Event | None = None
+    went_on = threading.Event()
+    mark = False
+
+    @property
+    def _urgent(self) -> bool:
+        seen = self.mark
+        if not seen and self.meanwhile is not None:
+            self.meanwhile.set()
+            self.meanwhile = None
+            assert self.went_on.wait(20)
+        return seen
+
+    @_urgent.setter
+    def _urgent(self, value: bool) -> None:
+        self.mark = value
+
+
+def test_work_handed_in_while_the_writer_looks_is_not_forgotten(tmp_path: Path) -> None:
+    session_id = "01930c5e-0000-7000-8000-000000000000"
+    disk = SessionDisk(tmp_path, tmp_path / "s", Summary(session_id=session_id, cwd=str(CWD)), new=True)
+    disk.acquire()
+    troubles: list[Trouble] = []
+    writer = Interrupted(disk, troubles.append)
+    looked = writer.meanwhile = threading.Event()
+    writer.put_event(delta(1, "wakes the writer, but can wait"))
+    assert looked.wait(20)
+    answered = threading.Event()
+    writer.put(prompt(0))
+    writer.put(Flush(lambda written: answered.set()))
+    writer.went_on.set()
+    assert answered.wait(0.3), "before the event's half second is over"
+    assert (tmp_path / "s" / HISTORY).read_bytes().count(b"\n") == 1
+    ended = threading.Event()
+    writer.put(Flush(lambda written: ended.set(), last=True))
+    assert ended.wait(20)
+    writer.join()
+    assert troubles == []

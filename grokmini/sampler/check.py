@@ -81,7 +81,7 @@ async def _check_list(
         known_bad = error.kind in (SampleErrorKind.AUTH, SampleErrorKind.NETWORK, SampleErrorKind.TIMEOUT)
         verdict: Verdict = "failed" if known_bad else "warning"
         return [], [Check("endpoint", verdict, error.message, error.hint)]
-    findings = [Check("endpoint", "ok", f"{host} answers, {len(listed)} models")]
+    findings = [Check("endpoint", "ok", f"{host} answers, {_counted(len(listed), 'model')}")]
     ids = [model.id for model in listed]
     if not ids or any(spec.model in (name, name.removeprefix("models/")) for name in ids):
         findings.append(Check("model", "ok", spec.model))
@@ -99,7 +99,7 @@ async def _check_stream(sampler: HttpSampler, spec: ModelSpec) -> Check:
         return Check("stream", "failed", events.message, events.hint)
     pieces = sum(isinstance(event, TextDelta | ReasoningDelta) for event in events)
     usage = next((event.usage for event in events if isinstance(event, UsageReported)), None)
-    detail = f"{pieces} pieces{_figures(usage)}"
+    detail = f"{_counted(pieces, 'piece')}{_figures(usage)}"
     if usage is None:
         fix = "Costs and context use will be estimates: this server reports no tokens when it streams."
         return Check("stream", "warning", f"{detail}, no usage", fix)
@@ -138,6 +138,10 @@ async def _collect(sampler: HttpSampler, request: ModelRequest) -> list[SampleEv
             return [event async for event in stream]
     except SampleError as error:
         return error
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _figures(usage: Usage | None) -> str:

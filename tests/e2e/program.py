@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grokmini.cli.demo_project import CHECK, write_files
 from tests.fakes.model_server import MODEL, ModelServer, Reply, call, reply
@@ -80,11 +83,40 @@ class Place(NamedTuple):
         done = subprocess.run(CHECK.split(), cwd=self.project, capture_output=True, check=False)
         return done.returncode == 0 and "return a + b" in (self.project / "calc.py").read_text(encoding="utf-8")
 
+    def pid_in(self, name: str) -> int:
+        """The process id that a command wrote into a file of the project, once it is there."""
+        path = self.project / name
+        until(lambda: path.exists() and path.read_text().endswith("\n"))
+        return int(path.read_text())
+
+    def events(self) -> list[dict[str, Any]]:
+        """The saved events of the only session."""
+        (folder,) = self.sessions
+        return [json.loads(line) for line in (folder / "updates.jsonl").read_bytes().splitlines()]
+
     @property
     def sessions(self) -> list[Path]:
         """The folders of all saved sessions."""
         state = self.home / ".local" / "state" / "grokmini"
         return sorted(path.parent for path in state.rglob("chat_history.jsonl"))
+
+
+def until(condition: Callable[[], object], seconds: float = 15.0) -> None:
+    """Wait until the condition holds. Raises `TimeoutError`."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the condition never came true")
+        threading.Event().wait(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (a dead one that nobody has waited for does not)."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def fixing(*, call_prefix: str = "c") -> list[Reply]:

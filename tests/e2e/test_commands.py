@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from tests.e2e.program import Place
 from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, reply
@@ -24,6 +25,7 @@ def test_doctor_says_that_a_good_model_is_good(place: Place) -> None:
     assert marks == ["ok"] * 6
     assert "GROKMINI_API_KEY" in done.stdout
     assert "sk-test-0123" not in done.stdout
+    assert re.search(r"\b1 \w+s\b", done.stdout) is None, "one of a thing is not said in the plural"
 
 
 def test_doctor_names_what_to_fix_when_the_key_is_refused(place: Place) -> None:
@@ -35,10 +37,10 @@ def test_doctor_names_what_to_fix_when_the_key_is_refused(place: Place) -> None:
     assert "GROKMINI_API_KEY" in done.stdout
 
 
-def test_doctor_warns_of_a_model_that_calls_no_tools(place: Place) -> None:
+def test_doctor_fails_a_model_that_calls_no_tools(place: Place) -> None:
     with ModelServer([reply("ready"), reply("seven")]) as server:
         done = place.run("doctor", server=server)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert "!   tool call" in done.stdout
 
 

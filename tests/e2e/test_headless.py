@@ -6,12 +6,11 @@ import json
 import os
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place
+from tests.e2e.program import PROGRAM, Place, alive, until
 from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, raw, reply, sse
 from tests.fakes.model_server import chunk as chunk_of
 
@@ -44,7 +43,8 @@ def test_a_reader_that_leaves_ends_it_quietly_and_the_session_is_saved(place: Pl
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == "0"
     assert len(done.stdout.splitlines()) == 2
-    assert len(place.sessions) == 1
+    (ended,) = [event for event in place.events() if event["type"] == "turn_ended"]
+    assert ended["exit_code"] == 0, "the log says the same"
 
 
 FAILURES = [(429, "quota", 6), (500, "server", 8), (401, "auth", 5)]
@@ -315,15 +315,16 @@ def test_a_signal_cancels_kills_the_command_and_saves(place: Place, number: sign
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        until(lambda: (place.project / "pid").exists() and (place.project / "pid").read_text().strip() != "")
+        pid = place.pid_in("pid")
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=20)
     found = json.loads(stdout)
     assert process.returncode == code
     assert (found["outcome"], found["exit_code"]) == ("cancelled", code)
     assert b"Traceback" not in stderr
-    pid = int((place.project / "pid").read_text())
     until(lambda: not alive(pid))
+    (ended,) = [event for event in place.events() if event["type"] == "turn_ended"]
+    assert (ended["outcome"], ended["exit_code"]) == ("cancelled", code), "the log says the same"
     kinds = [
         json.loads(line)["type"]
         for line in (place.sessions[0] / "chat_history.jsonl").read_bytes().splitlines()
@@ -350,9 +351,11 @@ def test_ctrl_c_while_it_waits_for_the_end_of_stdin_leaves_cleanly(place: Place)
     assert server.requests == []
 
 
-def test_a_second_ctrl_c_leaves_at_once(place: Place) -> None:
+def test_a_second_ctrl_c_leaves_at_once_and_leaves_nothing_alive(place: Place) -> None:
     stubborn = call(
-        "run_terminal_command", command="trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done"
+        "run_terminal_command",
+        command="trap '' TERM INT; (trap '' TERM INT; echo $BASHPID > child; while :; do sleep 0.1; done) & "
+        "echo $$ > pid; while :; do sleep 0.1; done",
     )
     with ModelServer([reply(calls=[stubborn])]) as server:
         process = subprocess.Popen(
@@ -361,31 +364,10 @@ def test_a_second_ctrl_c_leaves_at_once(place: Place) -> None:
             env=place.environment(server),
             stdin=subprocess.DEVNULL,
         )
-        until(lambda: (place.project / "pid").exists() and (place.project / "pid").read_text().strip() != "")
+        pids = [place.pid_in("pid"), place.pid_in("child")]
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=20) in (130, 143)
     assert time.monotonic() - begin < 10
-    pid = int((place.project / "pid").read_text())
-    if alive(pid):
-        os.killpg(os.getpgid(pid), signal.SIGKILL)
-
-
-def until(condition: object, seconds: float = 15.0) -> None:
-    """Wait until the condition holds. Raises `TimeoutError`."""
-    assert callable(condition)
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("the condition never came true")
-        threading.Event().wait(0.01)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs (a dead one that nobody has waited for does not)."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    until(lambda: not any(map(alive, pids)), 5)

@@ -68,6 +68,8 @@ class ReplyAssembler:
         self.finish_reason = ""
         self.ended = False
         """Whether the stream said in any way that it is complete."""
+        self.end_mark = False
+        """Whether nothing of the stream can be missing: its own end mark came."""
 
     def text(self, piece: str) -> None:
         """A piece of the answer."""
@@ -123,7 +125,10 @@ class ReplyAssembler:
         if self.finish_reason in ("error", "failed"):
             raise self._error(SampleErrorKind.SERVER, "stopped the reply because of an error of its own")
         reason = _REASONS.get(self.finish_reason, "stop")
-        complete = self._calls.complete(cut_short=reason in ("length", "content_filter"))
+        complete = self._calls.complete(
+            cut_short=reason in ("length", "content_filter"),
+            confirmed=self.end_mark and reason in ("stop", "tool_calls") and bool(self.finish_reason),
+        )
         if complete is None:
             raise self._error(SampleErrorKind.STREAM_CUT, "ended the stream in the middle of a tool call")
         self._events += complete

@@ -78,10 +78,12 @@ class CallAssembly:
                 events.append(ToolCallDelta(self._calls.index(call), piece))
         return events
 
-    def complete(self, *, cut_short: bool) -> list[SampleEvent] | None:
-        """The calls that may be run; None when one of them ends in the middle.
+    def complete(self, *, cut_short: bool, confirmed: bool = False) -> list[SampleEvent] | None:
+        """The calls of the reply; None when one of them ends in the middle because the stream did.
 
-        With `cut_short` (the reply hit its length limit) unfinished calls are left out instead.
+        With `cut_short` (the reply hit its length limit) unfinished calls are left out instead. With `confirmed`
+        (the server said twice that the reply is whole) it is the model that did not finish: the call is given as
+        it is, and whoever decodes its arguments mends or refuses them.
         """
         events: list[SampleEvent] = []
         for index, call in enumerate(self._calls):
@@ -90,7 +92,8 @@ class CallAssembly:
             if not is_json(arguments) and (cut_short or is_unfinished(arguments)):
                 if cut_short:
                     continue
-                return None
+                if not confirmed:
+                    return None
             made = ToolCall(call.id, call.name, _clean(arguments) or "{}", call.extra)
             events.append(ToolCallComplete(index, made))
         return events

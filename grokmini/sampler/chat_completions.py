@@ -150,7 +150,7 @@ class StreamReader:
     def _take(self, events: list[SseEvent]) -> None:
         for name, data in events:
             if data == DONE:
-                self._reply.ended = self.done = True
+                self._reply.ended = self._reply.end_mark = self.done = True
                 return
             self._chunk(data, name)
 
@@ -221,7 +221,7 @@ class StreamReader:
         if not chunk.choices:
             raise self._no_stream("answered with JSON that is no completion")
         self._take([SseEvent("", body.decode("utf-8", "replace"))])
-        self._reply.ended = True
+        self._reply.ended = self._reply.end_mark = True
 
     def _broken_off(self, data: str | bytes) -> SampleError:
         """The error that a server put where its answer should be."""

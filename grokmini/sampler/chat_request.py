@@ -22,6 +22,7 @@ from grokmini.protocol.items import (
 )
 from grokmini.protocol.model import ModelRequest, ModelSpec
 from grokmini.protocol.tools import ToolSpec
+from grokmini.sampler.call_assembly import is_json
 
 NO_IMAGE = "[an image was here; this model cannot see images]"
 OPENAI = "openai"
@@ -131,11 +132,18 @@ def _assistant(item: AssistantItem, spec: ModelSpec) -> dict[str, Any] | None:
 
 def _call(call: ToolCall, own: bool) -> dict[str, Any]:
     """A call with the provider's own additions, which only the model that made them gets back."""
-    function = {"name": call.name, "arguments": call.arguments}
+    function = {"name": call.name, "arguments": _valid_arguments(call.arguments)}
     wire: dict[str, Any] = {"id": call.id, "type": "function", "function": function}
     if own and call.extra is not None:
         wire.update(msgspec.json.decode(call.extra, type=dict[str, msgspec.Raw]))
     return wire
+
+
+def _valid_arguments(arguments: str) -> str:
+    """The arguments as the model wrote them; wrapped when they are no JSON, which many servers refuse for ever."""
+    if is_json(arguments):
+        return arguments
+    return msgspec.json.encode({"invalid_json": arguments}).decode()
 
 
 def _give_back(message: dict[str, Any], reasoning: Sequence[ReasoningItem], spec: ModelSpec) -> None:

@@ -149,12 +149,27 @@ async def test_h34_a_stream_cut_in_arguments_runs_nothing_and_is_asked_again() -
     assert answer.named_calls == [("sh", {"cmd": "rm -r build"})]
 
 
-@pytest.mark.parametrize("ending", [["[DONE]"], [chunk({}, finish="tool_calls"), "[DONE]"], [], [END]])
-async def test_h34_half_arguments_never_become_a_call_whatever_the_server_claims(ending: list[object]) -> None:
+@pytest.mark.parametrize("ending", [["[DONE]"], [], [END]])
+async def test_h34_half_arguments_become_no_call_unless_the_stream_is_surely_whole(
+    ending: list[object],
+) -> None:
     """H34."""
     half = call_chunk(entry('{"cmd": "rm -r', name="sh", id="x", index=0))
     error = await error_of(raw(*sse(half, *ending)))
     assert (error.kind, error.retryable) == (SampleErrorKind.STREAM_CUT, True)
+
+
+@pytest.mark.parametrize("finish", ["tool_calls", "stop"])
+@pytest.mark.parametrize("text", ['{"cmd": "rm -r', '{"cmd": "ls"', '{"cmd": '])
+async def test_arguments_the_model_did_not_finish_are_left_to_the_tools_not_asked_for_again(
+    text: str, finish: str
+) -> None:
+    half = call_chunk(entry(text, name="sh", id="x", index=0))
+    whole = raw(*sse(half, chunk({}, finish=finish), "[DONE]"))
+    with ModelServer([whole]) as server:
+        answer = await ask(server)
+    assert [(made.name, made.arguments) for made in answer.calls] == [("sh", text.strip())]
+    assert len(server.requests) == 1
 
 
 async def test_h34_half_arguments_at_the_length_limit_are_left_out() -> None:

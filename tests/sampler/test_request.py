@@ -132,6 +132,17 @@ def test_items_of_other_apis_and_versions_are_left_out() -> None:
     assert len(messages_of(foreign, SPEC)) == 1
 
 
+def test_arguments_that_are_no_json_go_back_as_json_for_strict_servers() -> None:
+    calls = (ToolCall("1", "f", '{"a": "unfini'), ToolCall("2", "f", '{"a": 1}'), ToolCall("3", "f", "[1]"))
+    results = tuple(ToolResultItem(call.id, "x", "x") for call in calls)
+    sent = body(AssistantItem(tool_calls=calls), *results)["messages"][0]["tool_calls"]
+    assert [json.loads(call["function"]["arguments"]) for call in sent] == [
+        {"invalid_json": '{"a": "unfini'},
+        {"a": 1},
+        [1],
+    ]
+
+
 def test_reasoning_goes_back_in_its_field_to_the_same_model_only() -> None:
     opaque = msgspec.Raw(b'{"text_field":"reasoning_content"}')
     items = (user_text("hi"), ReasoningItem("hm", "m", opaque), AssistantItem("a", model="m"))

@@ -1,11 +1,12 @@
-"""`grokmini`: a session with a person at the keyboard, in linear lines."""
+"""`grokmini`: a session with a person at the keyboard, inline or, where a terminal asks for it, in linear lines."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from grokmini.cli.choose_model import confirm_model, find_model
 from grokmini.cli.choose_session import OpenAs
@@ -14,8 +15,8 @@ from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.cli.wire import Wired, start_session
 from grokmini.protocol.model import ModelSpec
-from grokmini.render.capabilities import detect
-from grokmini.repl.linear import LinearOptions, LinearTerminal, run
+from grokmini.render.capabilities import Capabilities, detect
+from grokmini.repl.painter import Size
 from grokmini.repl.ports import OpenedSession
 
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -30,15 +31,75 @@ def run_repl(options: Options) -> int:
 
 
 async def _talk(root: Root, model: ModelSpec) -> int:
-    options = root.options
-    wired = await start_session(root, model, OpenAs.from_options(options), interactive=True)
+    wired = await start_session(root, model, OpenAs.from_options(root.options), interactive=True)
+    opened, sessions = _opened(wired), Sessions(root, wired)
+    found = _capabilities()
+    if _is_linear(root, found):
+        return await _talk_in_lines(root, found, opened, sessions)
+    return await _talk_inline(root, found, opened, sessions)
+
+
+def _is_linear(root: Root, found: Capabilities) -> bool:
+    """Linear lines are for pipes, dumb terminals and screen readers, and for whoever asks for them."""
+    linear = root.options.plain or root.settings.ui.accessible or found.accessible or found.dumb
+    return linear or not os.isatty(STDOUT)
+
+
+async def _talk_in_lines(root: Root, found: Capabilities, opened: OpenedSession, sessions: Sessions) -> int:
+    from grokmini.repl.linear import LinearOptions, LinearTerminal, run
+
+    prompt = STDOUT if os.isatty(STDOUT) else STDERR
+    terminal = LinearTerminal(STDIN, STDOUT, prompt, found.width, found.unicode, found.colour_level)
     linear = LinearOptions(
-        history=root.places.state / HISTORY_FILE if root.places and options.save else None,
-        first_prompt=options.prompt or "",
+        history=_history_file(root),
+        first_prompt=root.options.prompt or "",
         show_reasoning=root.settings.ui.show_reasoning,
-        resumable=options.save and root.places is not None,
+        resumable=_is_saved(root),
     )
-    return await run(_opened(wired), Sessions(root, wired), _terminal(), linear)
+    return await run(opened, sessions, terminal, linear)
+
+
+async def _talk_inline(root: Root, found: Capabilities, opened: OpenedSession, sessions: Sessions) -> int:
+    from grokmini.repl.inline import InlineOptions, InlineTerminal, run
+    from grokmini.repl.reflow import reflow_of
+
+    terminal = InlineTerminal(
+        keyboard=STDIN,
+        output=STDOUT,
+        unicode=found.unicode,
+        colour_level=found.colour_level,
+        links=False,
+        reflow=reflow_of(os.environ),
+        size=_size,
+        env=os.environ,
+    )
+    inline = InlineOptions(
+        walk=_files_below,
+        history=_history_file(root),
+        first_prompt=root.options.prompt or "",
+        show_reasoning=root.settings.ui.show_reasoning,
+        resumable=_is_saved(root),
+    )
+    return await run(opened, sessions, terminal, inline)
+
+
+def _size() -> Size:
+    columns, rows = os.get_terminal_size(STDOUT)
+    return Size(columns, rows)
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    from grokmini.workspace.walk import walk_files
+
+    return (entry.relative for entry in walk_files(Path(folder), lambda: None))
+
+
+def _is_saved(root: Root) -> bool:
+    return root.options.save and root.places is not None
+
+
+def _history_file(root: Root) -> Path | None:
+    return root.places.state / HISTORY_FILE if root.places and root.options.save else None
 
 
 class Sessions:
@@ -70,12 +131,11 @@ def _opened(wired: Wired) -> OpenedSession:
     )
 
 
-def _terminal() -> LinearTerminal:
-    """The keyboard is stdin; lines go to stdout; the prompt goes to stderr when stdout is piped on."""
+def _capabilities() -> Capabilities:
+    """What the terminal can do; its width is that of the one the prompt is shown on."""
     prompt = STDOUT if os.isatty(STDOUT) else STDERR
     try:
         width = os.get_terminal_size(prompt).columns
     except OSError:  # a pipe has no width
         width = 0
-    found = detect(os.environ, is_tty=os.isatty(STDOUT), width=width, encoding=sys.stdout.encoding)
-    return LinearTerminal(STDIN, STDOUT, prompt, found.width, found.unicode, found.colour_level)
+    return detect(os.environ, is_tty=os.isatty(STDOUT), width=width, encoding=sys.stdout.encoding)

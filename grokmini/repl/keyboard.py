@@ -57,6 +57,15 @@ class Keyboard:
             self._timer.cancel()
         self._mode.leave()
 
+    def reopen(self) -> None:
+        """After `close`: take the terminal back from another program and go on."""
+        try:
+            self.quieten()
+        except OSError:
+            self._on_gone()
+            return
+        self.listen()
+
     def suspend(self) -> None:
         """Stop the job as the terminal's own Ctrl-Z would, in the mode that the shell expects; back when continued.
 

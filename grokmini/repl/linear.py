@@ -51,7 +51,7 @@ EVENTS_AT_ONCE = 20
 FORCED = (ExitCode.SIGHUP, ExitCode.SIGTERM)
 """Ends that wait for nothing."""
 
-_REASONS = MappingProxyType({int(ExitCode.SIGTERM): "sigterm", int(ExitCode.SIGHUP): "sighup"})
+REASONS = MappingProxyType({int(ExitCode.SIGTERM): "sigterm", int(ExitCode.SIGHUP): "sighup"})
 """What the session is told of why it ends, by the exit code."""
 
 
@@ -204,7 +204,7 @@ class LinearApp:
         """Shut the session down and print what it still says, within limits."""
         self._screen.flush()
         self._screen.end_line()
-        self._send(Shutdown(_REASONS.get(code, "quit")))
+        self._send(Shutdown(REASONS.get(code, "quit")))
         waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
         limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
         await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)

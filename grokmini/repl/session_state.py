@@ -50,6 +50,8 @@ class SessionState:
         self.model = ""
         self.mode = PermissionMode.ASK
         self.cwd = ""
+        self.sandbox = ""
+        self.branch = ""
         self.context_tokens = 0
         self.context_window = 0
         self.turn_running = False
@@ -136,12 +138,13 @@ class SessionState:
             case SessionStarted():
                 self.model, self.mode, self.cwd = event.model, event.mode, event.cwd
                 self.context_window = event.context_window
+                self.sandbox, self.branch = event.sandbox, event.branch
             case ModelChanged():
                 self.model, self.context_window = event.model, event.context_window
             case ModeChanged():
                 self.mode = event.mode
             case DirectoryChanged():
-                self.cwd = event.cwd
+                self.cwd, self.branch = event.cwd, event.branch
             case UsageReported():
                 self.context_tokens = event.context_tokens or self.context_tokens
                 self.context_window = event.context_window or self.context_window

@@ -1,0 +1,424 @@
+"""The inline REPL: finished blocks in native scrollback, a small live region under them.
+
+Session events fold into a transcript, whose final lines are committed and whose tail is shown; keys go to the
+desk; both change one state, from which the live region is composed when a frame is drawn. Nothing ticks while
+nothing runs: the next wake-up is computed from the state.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from grokmini.protocol.commands import Shutdown
+from grokmini.protocol.errors import ExitCode
+from grokmini.protocol.events import (
+    DirectoryChanged,
+    SessionEvent,
+    SessionStarted,
+    TodoChanged,
+    TurnStarted,
+)
+from grokmini.protocol.tools import TodoEntry
+from grokmini.render.lines import Line, Span, line_of
+from grokmini.render.look import DIM, Look
+from grokmini.render.transcript import Shown, Transcript
+from grokmini.repl.clipboard import NoClipboardError, read_clipboard
+from grokmini.repl.commands.table import COMMANDS
+from grokmini.repl.handover import Handover, HandoverError
+from grokmini.repl.history import History
+from grokmini.repl.inline_desk import InlineDesk, Outlets
+from grokmini.repl.input import Input
+from grokmini.repl.keyboard import Keyboard
+from grokmini.repl.keys import Key, Press
+from grokmini.repl.linear import CLOSE_SECONDS, FORCED, GONE_SECONDS, REASONS, SESSION_ENDED, WELCOME
+from grokmini.repl.live import LiveParts, compose, room_for_panel
+from grokmini.repl.painter import Cursor, LiveView, Size
+from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
+from grokmini.repl.ports import OpenedSession, SessionFactory
+from grokmini.repl.reflow import Reflow
+from grokmini.repl.screen import Screen
+from grokmini.repl.session_state import SessionState
+from grokmini.repl.signals import handled
+from grokmini.repl.status import StatusFacts, status_line
+from grokmini.repl.submissions import Submissions
+
+EVENTS_AT_ONCE = 20
+WAITING_AFTER = 3.0
+"""Seconds of silence after which the status line says that the model is waited for."""
+
+
+class InlineTerminal(NamedTuple):
+    """The terminal's descriptors, and what it can do. `size` reads its size, `stray` takes what others write to
+    standard error while the live region is up.
+    """
+
+    keyboard: int
+    output: int
+    unicode: bool
+    colour_level: int
+    links: bool
+    reflow: Reflow
+    size: Callable[[], Size]
+    env: Mapping[str, str]
+    stray: int | None = None
+
+
+class InlineOptions(NamedTuple):
+    """`history` None keeps history in memory. `resumable` says that the session is kept on disk. `walk` lists the
+    files of a folder for `@`.
+    """
+
+    walk: Walk
+    history: Path | None = None
+    first_prompt: str = ""
+    show_reasoning: bool = True
+    resumable: bool = True
+    vi: bool = False
+
+
+async def run(
+    opened: OpenedSession, factory: SessionFactory, terminal: InlineTerminal, options: InlineOptions
+) -> int:
+    """Talk with a person until they leave; the exit code. The session is shut down and closed by then.
+
+    Raises `OSError` when the keyboard is no terminal.
+    """
+    return await InlineApp(opened, factory, terminal, options).run()
+
+
+class InlineApp:
+    """Connects keyboard, session and screen on one event loop."""
+
+    def __init__(
+        self, opened: OpenedSession, factory: SessionFactory, terminal: InlineTerminal, options: InlineOptions
+    ) -> None:
+        loop = self._loop = asyncio.get_running_loop()
+        self.opened = opened
+        self._terminal = terminal
+        self._options = options
+        self._look = Look(unicode=terminal.unicode, links=terminal.links)
+        self._screen = Screen(
+            terminal.output,
+            colour_level=terminal.colour_level,
+            links=terminal.links,
+            reflow=terminal.reflow,
+            size=terminal.size,
+            loop=loop,
+            on_gone=lambda error: self._finish(ExitCode.SIGHUP),
+            stray=terminal.stray,
+        )
+        self._keyboard = Keyboard(terminal.keyboard, self._on_presses, lambda: self._finish(ExitCode.SIGHUP))
+        self._handover = Handover(self._screen, self._keyboard, terminal.env)
+        self._state = SessionState()
+        self._transcript = self._fresh_transcript()
+        self._todos: tuple[TodoEntry, ...] = ()
+        history = self._history = History(options.history, time.time)
+        self._submissions = Submissions(self, factory, self._state, history, loop.time)
+        paths = PathSearch(options.walk, in_a_thread(loop), loop.time)
+        self._input = Input(
+            self._look,
+            history,
+            COMMANDS,
+            paths,
+            cwd=lambda: self._state.cwd,
+            on_change=self._changed,
+            vi=options.vi,
+        )
+        self._desk = InlineDesk(self._state, self._input, self._outlets())
+        self._done: asyncio.Future[int] = loop.create_future()
+        self._hurry = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._consumer: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._work_began = 0.0
+        self._welcomed = False
+
+    async def run(self) -> int:
+        """Everything from the first frame to the last."""
+        handlers = {
+            signal.SIGINT: self._on_interrupt,
+            signal.SIGTERM: lambda: self._on_signal(ExitCode.SIGTERM),
+            signal.SIGHUP: lambda: self._on_signal(ExitCode.SIGHUP),
+            signal.SIGTSTP: self._suspend,
+            signal.SIGCONT: self._continued,
+            signal.SIGWINCH: self._resized,
+        }
+        with handled(handlers):
+            try:
+                self._keyboard.quieten()
+                self._screen.enter()
+                self._screen.show(self._compose)
+                self._keyboard.listen()
+                self._consumer = self._task(self._consume(self.opened))
+                code = await self._done
+                await self._close(code)
+            finally:
+                self._stop_tasks()
+                rest = f"rest: grokmini --resume={self.opened.handle.session_id}"
+                self._screen.leave(rest=rest)
+                self._keyboard.close()
+        return code
+
+    # Host of the submissions
+
+    def print_lines(self, lines: Sequence[Line]) -> None:
+        """Print finished lines now."""
+        self._screen.commit(lines)
+        self._changed()
+
+    def start(self, work: Coroutine[object, object, None]) -> None:
+        """Run work beside; what it fails with ends the program, seen."""
+        self._task(work).add_done_callback(lambda _: self._changed())
+
+    def leave(self) -> None:
+        """The person wants to leave."""
+        self._finish(ExitCode.OK)
+
+    async def go_on_in(self, opened: OpenedSession) -> None:
+        """Talk to a fresh session; the former one ends behind it."""
+        former, self.opened = self.opened, opened
+        if self._consumer:
+            self._consumer.cancel()
+        self._screen.commit(self._transcript.close())
+        self._state.reset()
+        self._todos = ()
+        self._transcript = self._fresh_transcript()
+        self._consumer = self._task(self._consume(opened))
+        former.handle.send(Shutdown("new"))
+        try:
+            await asyncio.wait_for(former.handle.closed(), CLOSE_SECONDS)
+        except TimeoutError:
+            self._screen.commit([line_of("! the former session was not closed in time")])
+
+    # Events
+
+    async def _consume(self, opened: OpenedSession) -> None:
+        """Follow the session. Keys get their turn between events; a slow terminal makes us wait, not the engine."""
+        count = 0
+        async for record in opened.events:
+            self._on_event(record.event)
+            count += 1
+            if count % EVENTS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if self._screen.full:
+                await self._screen.drained()
+        if not self._done.done():
+            self._screen.commit([line_of(SESSION_ENDED)])
+        self._finish(ExitCode.ERROR)
+
+    def _on_event(self, event: SessionEvent) -> None:
+        was_busy = self._state.busy
+        self._state.apply(event, self._loop.time())
+        if isinstance(event, TodoChanged):
+            self._todos = event.todos
+        if isinstance(event, SessionStarted | DirectoryChanged):
+            self._history.cwd = event.cwd
+        if isinstance(event, TurnStarted) or not was_busy:
+            self._work_began = self._loop.time()
+        self._screen.commit(self._transcript.apply(event))
+        if isinstance(event, SessionStarted) and not self._welcomed:
+            self._welcome()
+        self._changed()
+
+    def _welcome(self) -> None:
+        self._welcomed = True
+        text = WELCOME if self._terminal.unicode else WELCOME.replace("·", "-")
+        self._screen.commit([line_of(text, DIM)])
+        if self._options.first_prompt:
+            self._submissions.prompt(self._options.first_prompt)
+
+    # Keys
+
+    def _outlets(self) -> Outlets:
+        return Outlets(
+            send=lambda command: self.opened.handle.send(command),
+            submit=self._submit,
+            leave=self.leave,
+            suspend=self._suspend,
+            redraw=self._screen.repaint,
+            edit=lambda text: self.start(self._edit(text)),
+            page=lambda text: self.start(self._page(text)),
+            paste=lambda: self.start(self._paste()),
+        )
+
+    def _on_presses(self, presses: Sequence[Press]) -> None:
+        self._desk.press(presses, self._loop.time())
+        self._changed()
+        self._screen.urgent()
+
+    def _submit(self, text: str) -> None:
+        if not self._state.busy:
+            self._work_began = self._loop.time()
+        self._submissions.submit(text)
+
+    def _on_interrupt(self) -> None:
+        """SIGINT, from wherever it came; once we are leaving it stops waiting for the session."""
+        self._hurry.set() if self._done.done() else self._on_presses((Key.INTERRUPT,))
+
+    def _on_signal(self, code: int) -> None:
+        """A signal that ends us; once we are leaving it stops waiting for the session."""
+        self._hurry.set() if self._done.done() else self._finish(code)
+
+    async def _edit(self, text: str) -> None:
+        try:
+            self._input.edited(await self._handover.edit(text))
+        except HandoverError as error:
+            self._desk.say(str(error), self._loop.time())
+
+    async def _page(self, text: str) -> None:
+        try:
+            await self._handover.page(text)
+        except HandoverError as error:
+            self._desk.say(str(error), self._loop.time())
+
+    async def _paste(self) -> None:
+        now = self._loop.time
+        try:
+            text = await asyncio.to_thread(read_clipboard, self._terminal.env)
+        except NoClipboardError as error:
+            self._desk.say(str(error), now())
+            return
+        self._desk.act(self._input.insert(text), now())
+
+    def _suspend(self) -> None:
+        with self._screen.hand_over():
+            self._keyboard.suspend()
+        self._changed()
+
+    def _continued(self) -> None:
+        """Someone continued us."""
+        if not self._done.done():
+            self._keyboard.resume()
+            self._screen.repaint()
+
+    def _resized(self) -> None:
+        self._screen.resized()
+
+    # The live region
+
+    def _changed(self) -> None:
+        """Something looks different: draw it with the next frame, and come back when time alone changes it."""
+        if self._done.done():
+            return
+        self._screen.show(self._compose)
+        self._wake()
+
+    def _wake(self) -> None:
+        now = self._loop.time()
+        times = []
+        if self._state.busy:
+            times.append(now + 1.0 - (now - self._work_began) % 1.0)
+        if self._desk.hint and self._desk.hint_until > now:
+            times.append(self._desk.hint_until)
+        if self._desk.overlay and self._desk.overlay.guarded(now):
+            times.append(self._desk.overlay.guard_until)
+        if self._timer:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(min(times), self._tick) if times else None
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._desk.follow(self._loop.time())
+        self._changed()
+
+    def _compose(self, size: Size) -> LiveView:
+        """The live region as it is now, for a terminal of that size."""
+        if size.columns != self._transcript.width:
+            self._transcript.resize(size.columns)
+        self._desk.follow(self._loop.time())
+        status = status_line(self._facts(), size.columns, self._look)
+        tail = self._transcript.live()
+        overlay = self._desk.overlay
+        if overlay is not None:
+            rows, cursor = self._question(size)
+            parts = LiveParts(tail, rows, status, cursor, self._todos, self._state.queue)
+        else:
+            view = self._input.view(size.columns, max(1, min(10, room_for_panel(size))))
+            cursor = Cursor(view.cursor.row, view.cursor.column)
+            parts = LiveParts(tail, view.rows, status, cursor, self._todos, self._state.queue, view.menu)
+        return compose(parts, size, self._look)
+
+    def _question(self, size: Size) -> tuple[list[Line], Cursor | None]:
+        overlay, reason = self._desk.overlay, self._desk.reason
+        assert overlay is not None
+        room = room_for_panel(size) - (1 if reason else 0)
+        rows = overlay.view(size.columns, room, self._look, len(self._state.questions) - 1)
+        if reason is None:
+            return rows, None
+        shown = reason.shown().splitlines()[-1] if reason.shown() else ""
+        line = line_of(shown)
+        return [*rows, line], Cursor(len(rows), min(line.width, size.columns - 1))
+
+    def _facts(self) -> StatusFacts:
+        state, now, desk = self._state, self._loop.time(), self._desk
+        seconds = int(now - self._work_began) if state.busy else None
+        hint, urgent = "", False
+        if desk.hint and now < desk.hint_until:
+            hint, urgent = desk.hint, True
+        elif state.busy:
+            silent = not state.running_calls and not state.questions and now - state.turn_since >= WAITING_AFTER
+            hint = "waiting for the model · Ctrl-C stops" if silent else "Ctrl-C stops"
+        return StatusFacts(
+            model=state.model,
+            mode=state.mode.value,
+            sandbox=state.sandbox,
+            context_tokens=state.context_tokens,
+            context_window=state.context_window,
+            branch=state.branch,
+            seconds=seconds,
+            hint=hint if self._terminal.unicode else hint.replace("·", "-"),
+            urgent=urgent,
+        )
+
+    def _fresh_transcript(self) -> Transcript:
+        shown = Shown(
+            look=self._look, reasoning=self._options.show_reasoning, home=self._terminal.env.get("HOME", "")
+        )
+        return Transcript(self._terminal.size().columns or 80, shown)
+
+    # The end
+
+    async def _close(self, code: int) -> None:
+        """Shut the session down and print what it still says, within limits."""
+        self._keyboard.close()
+        self._screen.show(LiveView())
+        self.opened.handle.send(Shutdown(REASONS.get(code, "quit")))
+        waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
+        limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
+        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+        for task in waits:
+            task.cancel()
+        await asyncio.sleep(0)
+        self._screen.commit(self._transcript.close())
+        if self._options.resumable and self._state.turns:
+            again = f"grokmini --resume {self.opened.handle.session_id} goes on"
+            self._screen.commit([Line((Span(again, DIM),))])
+
+    async def _hurried(self) -> None:
+        await self._hurry.wait()
+
+    def _task(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._task_done)
+        return task
+
+    def _task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) and not self._done.done():
+            self._done.set_exception(error)
+
+    def _stop_tasks(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+        if self._timer:
+            self._timer.cancel()
+
+    def _finish(self, code: int) -> None:
+        if not self._done.done():
+            self._done.set_result(code)

@@ -1,0 +1,197 @@
+"""Where presses go in the inline REPL: the open question or the draft, whichever is on top.
+
+Decides and sends commands; draws nothing and knows no terminal, no loop and no clock (times come in).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, assert_never
+
+from grokmini.protocol.commands import (
+    AnswerPermission,
+    CancelTurn,
+    EditQueue,
+    Interject,
+    SessionCommand,
+    SetMode,
+)
+from grokmini.protocol.permission import PermissionAnswer
+from grokmini.repl.input import Input
+from grokmini.repl.input_actions import Action, Hint, OpenEditor, Signal, Submit
+from grokmini.repl.keys import Chord, Key, Press, Text
+from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT, MODE_CYCLE
+from grokmini.repl.linear_editor import LinearEditor
+from grokmini.repl.overlay import REASON_PROMPT, Overlay
+from grokmini.repl.session_state import SessionState
+
+HINT_SECONDS = 2.0
+_PAGE_UP, _PAGE_DOWN = Chord("\x1b[5~"), Chord("\x1b[6~")
+_NEVER = float("-inf")
+
+
+class Outlets(NamedTuple):
+    """What the desk asks of others. `edit` opens the person's editor on a text, `page` shows a text in the pager,
+    `paste` fetches the clipboard.
+    """
+
+    send: Callable[[SessionCommand], None]
+    submit: Callable[[str], None]
+    leave: Callable[[], None]
+    suspend: Callable[[], None]
+    redraw: Callable[[], None]
+    edit: Callable[[str], None]
+    page: Callable[[str], None]
+    paste: Callable[[], None]
+
+
+class InlineDesk:
+    """One person's keyboard. `now` values are seconds of one monotonic clock."""
+
+    def __init__(self, state: SessionState, draft: Input, outlets: Outlets) -> None:
+        self.state = state
+        self.draft = draft
+        self.overlay: Overlay | None = None
+        self.reason: LinearEditor | None = None
+        self.hint = ""
+        self.hint_until = _NEVER
+        self._outlets = outlets
+        self._last_key = _NEVER
+        self._leave_until = _NEVER
+
+    def follow(self, now: float) -> None:
+        """Open or close the question as the session says."""
+        asked = self.state.questions[0] if self.state.questions else None
+        if self.overlay and (asked is None or asked.request_id != self.overlay.asked.request_id):
+            self.overlay = self.reason = None
+        if asked and self.overlay is None:
+            self.overlay = Overlay(asked, now, self._last_key)
+
+    def press(self, presses: Sequence[Press], now: float) -> None:
+        """Act on presses, in order."""
+        for press in presses:
+            self._press(press, now)
+            self._last_key = now
+        self.follow(now)
+
+    def act(self, actions: Sequence[Action], now: float) -> None:
+        """Do what the draft asks for."""
+        for action in actions:
+            self._act(action, now)
+
+    def say(self, hint: str, now: float) -> None:
+        """Show a hint for a moment; it is never committed."""
+        self.hint, self.hint_until = hint, now + HINT_SECONDS
+
+    def _press(self, press: Press, now: float) -> None:
+        if press is Key.INTERRUPT:
+            self._interrupt(now)
+        elif press is Key.SUSPEND:
+            self._outlets.suspend()
+        elif press is Key.REDRAW:
+            self._outlets.redraw()
+        elif self.overlay and not self.overlay.guarded(now):
+            self._press_overlay(self.overlay, press, now)
+        else:
+            if self.overlay:
+                self.overlay.key_went_by(now)
+            self._press_draft(press, now)
+
+    def _press_draft(self, press: Press, now: float) -> None:
+        if press is Key.UP and self.draft.empty and self.state.queue:
+            self._take_back()
+            return
+        self.act(self.draft.press([press]), now)
+
+    def _act(self, action: Action, now: float) -> None:
+        match action:
+            case Submit():
+                self._outlets.submit(action.text)
+            case OpenEditor():
+                self._outlets.edit(action.text)
+            case Hint():
+                self.say(action.text, now)
+            case Signal():
+                self._act_on(action, now)
+            case _:
+                assert_never(action)
+
+    def _act_on(self, signal: Signal, now: float) -> None:
+        match signal:
+            case Signal.EMPTY_ENTER:
+                if self.state.busy and self.state.queue:
+                    self._outlets.send(Interject(self.state.queue[0].prompt_id))
+            case Signal.ESCAPE:
+                if self.state.busy and not self.overlay:
+                    self._outlets.send(CancelTurn())
+            case Signal.END_OF_FILE:
+                self._end_of_file(now)
+            case Signal.NEXT_MODE:
+                mode = self.state.mode
+                place = MODE_CYCLE.index(mode) + 1 if mode in MODE_CYCLE else 0
+                self._outlets.send(SetMode(MODE_CYCLE[place % len(MODE_CYCLE)]))
+            case Signal.PASTE:
+                self._outlets.paste()
+            case (
+                Signal.CHANGED
+                | Signal.INTERRUPT
+                | Signal.SUSPEND
+                | Signal.REDRAW
+                | Signal.TRANSCRIPT
+                | Signal.BACKGROUND
+            ):
+                pass
+            case _:
+                assert_never(signal)
+
+    def _press_overlay(self, overlay: Overlay, press: Press, now: float) -> None:
+        if self.reason is not None:
+            self._press_reason(overlay, self.reason, press)
+        elif press in (Key.UP, Key.DOWN):
+            overlay.scroll(-1 if press is Key.UP else 1)
+        elif press in (_PAGE_UP, _PAGE_DOWN):
+            overlay.scroll(-overlay.page if press == _PAGE_UP else overlay.page)
+        elif isinstance(press, Text) and press.text == "d" and overlay.asked.diff:
+            self._outlets.page(overlay.asked.diff)
+        elif isinstance(press, Text):
+            answer = overlay.choose(press.text[:1])
+            if answer is not None:
+                self._answer(overlay, answer)
+            elif overlay.reason_for is not None:
+                self.reason = LinearEditor(REASON_PROMPT, width=80)
+            else:
+                self.say(f"a number from 1 to {len(overlay.asked.options)} answers", now)
+
+    def _press_reason(self, overlay: Overlay, reason: LinearEditor, press: Press) -> None:
+        if press is Key.ESCAPE:
+            overlay.back()
+            self.reason = None
+            return
+        edit = reason.press(press)
+        if edit.submitted is not None:
+            self._answer(overlay, overlay.reason(edit.submitted))
+
+    def _answer(self, overlay: Overlay, answer: PermissionAnswer) -> None:
+        """Send it. The question counts as closed here at once: its event comes later."""
+        self.state.close_question(overlay.asked.request_id)
+        self.overlay = self.reason = None
+        self._outlets.send(AnswerPermission(overlay.asked.request_id, answer))
+
+    def _interrupt(self, now: float) -> None:
+        if self.state.busy or self.overlay:
+            self._outlets.send(CancelTurn())
+        elif not self.draft.interrupt():
+            self.say(HOW_TO_LEAVE, now)
+
+    def _end_of_file(self, now: float) -> None:
+        if not self.state.busy or now < self._leave_until:
+            self._outlets.leave()
+            return
+        self._leave_until = now + LEAVE_AGAIN
+        self.say(LEAVE_HINT, now)
+
+    def _take_back(self) -> None:
+        """Make the newest waiting prompt the draft."""
+        newest = self.state.queue.pop()
+        self._outlets.send(EditQueue("remove", newest.prompt_id))
+        self.draft.set_text(newest.text)

@@ -1,0 +1,85 @@
+"""The permission question in the live region: what will be done, the numbered answers, one key each.
+
+It takes no key until none has come for `GUARD` seconds; keys before that belong to the draft. Esc does nothing
+here; Ctrl-C denies and stops, which is the application's business.
+"""
+
+from __future__ import annotations
+
+from grokmini.protocol.events import PermissionAsked
+from grokmini.protocol.permission import PermissionAnswer, PermissionOption
+from grokmini.render.lines import Line, line_of
+from grokmini.render.look import DIM, Look
+from grokmini.render.question import option_lines, question_lines
+from grokmini.repl.doubt import fit
+from grokmini.repl.question import GUARD, answer_of, read_answer
+from grokmini.text.width import cut_to_width
+
+REASON_PROMPT = "what should it do instead? "
+
+
+class Overlay:
+    """One question while it is open. `now` values are of the monotonic clock that keys are stamped with."""
+
+    def __init__(self, asked: PermissionAsked, now: float, last_key: float) -> None:
+        self.asked = asked
+        self.guard_until = max(now, last_key) + GUARD
+        self.reason_for: PermissionOption | None = None
+        self._top = 0
+        self._page = 1
+
+    def guarded(self, now: float) -> bool:
+        """Whether keys still belong to the draft."""
+        return now < self.guard_until
+
+    def key_went_by(self, now: float) -> None:
+        """A key came while the guard was up: it waits on."""
+        self.guard_until = now + GUARD
+
+    def choose(self, typed: str) -> PermissionAnswer | None:
+        """What one typed character answers; None when it is no answer, or asks for a reason first."""
+        option = read_answer(typed, self.asked.options)
+        if option is None:
+            return None
+        if option.wants_text:
+            self.reason_for = option
+            return None
+        return answer_of(option)
+
+    def reason(self, text: str) -> PermissionAnswer:
+        """The answer with the reason that was typed."""
+        assert self.reason_for is not None
+        return answer_of(self.reason_for, text.strip())
+
+    def back(self) -> None:
+        """No reason after all: to the choices again."""
+        self.reason_for = None
+
+    def scroll(self, rows: int) -> None:
+        """Show other rows of a question that is longer than its room."""
+        self._top = max(0, self._top + rows)
+
+    @property
+    def page(self) -> int:
+        """How many rows of a long question are shown at once."""
+        return self._page
+
+    def view(self, width: int, room: int, look: Look, waiting: int) -> list[Line]:
+        """At most `room` rows: the question (scrolled when it is longer), then the answers; `waiting` more."""
+        answers = option_lines(self.asked.options, width)
+        if waiting:
+            answers.append(line_of(cut_to_width(f"  {waiting} more to answer", width), DIM))
+        body = [fit(line, width) for line in question_lines(self.asked, width, look)]
+        space = max(1, room - len(answers))
+        if len(body) > space:
+            body = self._window(body, space, width, look)
+        return [*body, *answers][: max(0, room)]
+
+    def _window(self, body: list[Line], space: int, width: int, look: Look) -> list[Line]:
+        """A part of the question and a row that says how much there is."""
+        self._page = max(1, space - 1)
+        self._top = min(self._top, len(body) - self._page)
+        shown = body[self._top : self._top + self._page]
+        last = min(len(body), self._top + self._page)
+        text = f"  rows {self._top + 1}-{last} of {len(body)}{look.glyphs.dot}PgUp PgDn scroll"
+        return [*shown, line_of(cut_to_width(text, width), DIM)]

@@ -110,12 +110,17 @@ class ToolError(GrokminiError):
     """A tool call that cannot be done. `message` is written for the model: it says what to do next.
 
     `output` is what the tool had produced before it failed (partial output of a command, for people and model).
+    `seen` is the whole content of the file that an edit looked at, so that a front end need not read it again;
+    None when it was about no file, or the file did not exist.
     """
 
-    def __init__(self, kind: ToolErrorKind, message: str, *, output: str = "") -> None:
+    def __init__(
+        self, kind: ToolErrorKind, message: str, *, output: str = "", seen: bytes | None = None
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.output = output
+        self.seen = seen
 
 
 Outcome = Literal["completed", "cancelled", "max_turns_reached", "error"]

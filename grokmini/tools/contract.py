@@ -7,7 +7,8 @@ A tool is a subclass of `Tool` in a file of its own under `builtin/`, with its t
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
@@ -53,6 +54,21 @@ class Final:
 
 
 ToolStep: TypeAlias = Progress | Final
+
+
+async def final_only(output: Callable[[], Awaitable[ToolOutput]]) -> AsyncIterator[ToolStep]:
+    """A right stream without progress."""
+    yield Final(await output())
+
+
+async def progress_then_final(
+    progress: AsyncGenerator[str, None], output: Callable[[], Awaitable[ToolOutput]]
+) -> AsyncIterator[ToolStep]:
+    """A right stream with progress as text: `output` is asked for when the progress has ended."""
+    async with aclosing(progress):
+        async for text in progress:
+            yield Progress(text)
+    yield Final(await output())
 
 
 class Cancellation:
@@ -117,10 +133,7 @@ class ToolNames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
-    """What one call knows. `call_name` is our own name for its files (`{prompt}-{n}`), never the server's id.
-
-    `deadline` is in seconds of the event loop's clock; None when the call may take as long as it likes.
-    """
+    """What one call knows. `call_name` is our own name for its files (`{prompt}-{n}`), never the server's id."""
 
     call_id: str
     call_name: str
@@ -130,7 +143,6 @@ class ToolCallContext:
     names: ToolNames
     spill: SpillFiles
     cancellation: Cancellation = field(default_factory=Cancellation)
-    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +197,9 @@ class Tool(Generic[A]):
         """Do it. Raises `ToolError`."""
         raise NotImplementedError(f"{self.id} implements neither run nor execute")
 
-    async def execute(self, args: A, ctx: ToolCallContext) -> AsyncIterator[ToolStep]:
-        """Do it, telling progress; the last step, and only the last, is `Final`. Raises `ToolError`."""
-        yield Final(await self.run(args, ctx))
+    def execute(self, args: A, ctx: ToolCallContext) -> AsyncIterator[ToolStep]:
+        """Do it, telling progress; the last step, and only the last, is `Final`. Raises `ToolError`.
+
+        `final_only` and `progress_then_final` make streams that are right.
+        """
+        return final_only(lambda: self.run(args, ctx))

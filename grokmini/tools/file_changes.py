@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +34,16 @@ async def existing(path: Path, ctx: ToolCallContext) -> bytes | None:
         return await asyncio.to_thread(ctx.resources.get(Workspace).read_if_there, path)
     except OSError as error:
         raise await asyncio.to_thread(file_error, error, path, ctx) from error
+
+
+@contextmanager
+def having_seen(data: bytes | None) -> Iterator[None]:
+    """Whatever error is raised inside carries the content that the edit looked at."""
+    try:
+        yield
+    except ToolError as error:
+        error.seen = data
+        raise
 
 
 def require_view(path: Path, data: bytes, shown: str, ctx: ToolCallContext) -> None:
@@ -73,10 +85,11 @@ async def apply_write(write: PlannedWrite, done: str, ctx: ToolCallContext) -> T
     diff = await planned_diff(write)
     ctx.cancellation.check()
     workspace = ctx.resources.get(Workspace)
-    try:
-        await asyncio.to_thread(workspace.replace, write.path, write.before, write.after, ctx.prompt_index)
-    except OSError as error:
-        raise await asyncio.to_thread(file_error, error, write.path, ctx) from error
+    with having_seen(write.before):
+        try:
+            await asyncio.to_thread(workspace.replace, write.path, write.before, write.after, ctx.prompt_index)
+        except OSError as error:
+            raise await asyncio.to_thread(file_error, error, write.path, ctx) from error
     added, removed = count_changes(diff)
     return ToolOutput(
         output=diff or done,

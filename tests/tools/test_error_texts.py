@@ -78,6 +78,9 @@ CASES = [
 ]
 
 
+SAW_A_FILE = ("edit_", "write_unread")
+
+
 def _furnish(folder: Path) -> None:
     (folder / "a.txt").write_text("alpha\nbeta gamma\nsame\nsame\ngo\u00a0now\n\ttail \nsa-me thing\nxx\n")
     (folder / "moving.txt").write_text("alpha\n")
@@ -104,6 +107,7 @@ async def test_an_error_leads_the_model_on(tmp_path: Path, case: Case) -> None:
         assert error.kind is case.kind
         assert _contents(folder) == before
         check_golden(case.name, error.message.replace(str(folder), "/work"))
+        assert error.seen == (before[case.arguments["file_path"]] if case.name.startswith(SAW_A_FILE) else None)
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

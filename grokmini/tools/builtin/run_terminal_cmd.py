@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -13,8 +13,7 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
-from grokmini.tools.contract import Final as FinalStep
-from grokmini.tools.contract import Progress, Subject, Tool, ToolCallContext, ToolOutput, ToolStep
+from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
 from grokmini.tools.shell_state import ShellState
 from grokmini.workspace.workspace import Workspace
 
@@ -52,42 +51,64 @@ class RunTerminalCmd(Tool[RunArgs]):
             shown["description"] = args.description
         return shown
 
-    async def execute(self, args: RunArgs, ctx: ToolCallContext) -> AsyncIterator[ToolStep]:
+    def execute(self, args: RunArgs, ctx: ToolCallContext) -> AsyncIterator[ToolStep]:
         """Run it; progress at most ten times a second."""
-        state = ctx.resources.get(ShellState)
-        notes = _leave_lost_folder(state, ctx)
-        spec = state.spec(_checked(args.command))
-        handle = await _start(state, spec)
-        output = CommandOutput(state.settings.output_limit, ctx.spill, ctx.call_name)
-        loop = asyncio.get_running_loop()
-        seconds = _timeout(args, state, ctx, loop.time())
-        progress = ProgressText()
-        show_at = loop.time() + PROGRESS_INTERVAL
-        deadline = loop.time() + seconds
-        reason = ""
-        stream = handle.output()
+        running = _Running(args, ctx)
+        return progress_then_final(running.progress(), running.result)
+
+
+class _Running:
+    """One run of a command: first its progress, to the end, then its result."""
+
+    def __init__(self, args: RunArgs, ctx: ToolCallContext) -> None:
+        self._args = args
+        self._ctx = ctx
+        self._state = ctx.resources.get(ShellState)
+        self._output = CommandOutput(self._state.settings.output_limit, ctx.spill, ctx.call_name)
+        self._seconds = _timeout(args, self._state)
+        self._notes: list[str] = []
+        self._reason = ""
+        self._status = ExitStatus(None)
+        self._dump = b""
+
+    async def progress(self) -> AsyncGenerator[str, None]:
+        """Start the command and wait for its end; however this ends, so does the command."""
+        self._notes = _leave_lost_folder(self._state, self._ctx)
+        self._spec = self._state.spec(_checked(self._args.command))
+        handle = await _start(self._state, self._spec)
         try:
-            while True:
-                wake = min(deadline, show_at) if progress.waiting else deadline
-                more = await _read(stream, output, progress, wake)
-                if more == "ended":
-                    break
-                if loop.time() >= deadline:
-                    reason = "timeout"
-                    break
-                if progress.waiting and loop.time() >= show_at:
-                    yield Progress(progress.take())
-                    show_at = loop.time() + PROGRESS_INTERVAL
-            if reason:
-                handle.abandon()
-                await _drain(stream, output)
-            status = await handle.wait()
+            async for text in self._watch(handle):
+                yield text
+            self._status = await handle.wait()
         finally:
             handle.abandon()
-        notes += _carry(state, spec, await handle.side_output(), ctx)
-        if output.wants_writing or output.is_cut():
-            await asyncio.to_thread(output.write_batch)
-        yield FinalStep(_result(args, status, reason, seconds, output.finish(), notes))
+        self._dump = await handle.side_output()
+
+    async def _watch(self, handle: CommandHandle) -> AsyncIterator[str]:
+        """Collect the output until it ends or the time is up; text to show now and then."""
+        loop = asyncio.get_running_loop()
+        progress, stream = ProgressText(), handle.output()
+        deadline, show_at = loop.time() + self._seconds, loop.time() + PROGRESS_INTERVAL
+        while True:
+            wake = min(deadline, show_at) if progress.waiting else deadline
+            if await _read(stream, self._output, progress, wake) == "ended":
+                return
+            if loop.time() >= deadline:
+                break
+            if progress.waiting and loop.time() >= show_at:
+                yield progress.take()
+                show_at = loop.time() + PROGRESS_INTERVAL
+        self._reason = "timeout"
+        handle.abandon()
+        await _drain(stream, self._output)
+
+    async def result(self) -> ToolOutput:
+        """What the model reads, once the progress has ended."""
+        self._notes += _carry(self._state, self._spec, self._dump, self._ctx)
+        if self._output.wants_writing or self._output.is_cut():
+            await asyncio.to_thread(self._output.write_batch)
+        shown = self._output.finish()
+        return _result(self._args, self._status, self._reason, self._seconds, shown, self._notes)
 
 
 async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:
@@ -144,12 +165,11 @@ def _too_long() -> ToolError:
     )
 
 
-def _timeout(args: RunArgs, state: ShellState, ctx: ToolCallContext, now: float) -> float:
+def _timeout(args: RunArgs, state: ShellState) -> float:
     """Seconds the command may take."""
     settings = state.settings
     asked = args.timeout / 1000 if args.timeout and args.timeout > 0 else settings.timeout_secs
-    seconds = min(asked, settings.max_timeout_secs)
-    return seconds if ctx.deadline is None else max(0.0, min(seconds, ctx.deadline - now))
+    return min(asked, settings.max_timeout_secs)
 
 
 def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:

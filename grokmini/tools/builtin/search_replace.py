@@ -12,12 +12,13 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
 from grokmini.tools.edit_errors import refusal_error
-from grokmini.tools.file_access import open_text, path_of
+from grokmini.tools.file_access import OpenedText, open_text, path_of
 from grokmini.tools.file_changes import (
     PlannedWrite,
     apply_write,
     encode_new,
     existing,
+    having_seen,
     planned_diff,
     require_view,
 )
@@ -75,6 +76,12 @@ async def _plan(args: ReplaceArgs, ctx: ToolCallContext) -> _Plan:
     if not args.old_string:
         return await _plan_new(args, path, ctx)
     opened = await open_text(path, ctx)
+    with having_seen(opened.data):
+        return await _plan_edit(args, opened, ctx)
+
+
+async def _plan_edit(args: ReplaceArgs, opened: OpenedText, ctx: ToolCallContext) -> _Plan:
+    path = opened.path
     require_view(path, opened.data, opened.shown, ctx)
     text = opened.text
     edited = await asyncio.to_thread(
@@ -102,6 +109,7 @@ async def _plan_new(args: ReplaceArgs, path: Path, ctx: ToolCallContext) -> _Pla
             ToolErrorKind.INVALID_ARGUMENTS,
             f"{shown} exists and is not empty; an empty `old_string` only creates files. "
             "Give the text to replace as `old_string`.",
+            seen=before,
         )
     write = PlannedWrite(path, shown, before, args.new_string.encode(), "", args.new_string)
     return _Plan(write, f"{shown} was created.")

@@ -15,6 +15,7 @@ from grokmini.tools.file_changes import (
     apply_write,
     encode_new,
     existing,
+    having_seen,
     planned_diff,
     require_view,
 )
@@ -75,11 +76,12 @@ async def _plan(args: WriteArgs, ctx: ToolCallContext) -> PlannedWrite:
     before = await existing(path, ctx)
     if not before:
         return PlannedWrite(path, shown, before, args.content.encode(), "", args.content)
-    require_view(path, before, shown, ctx)
-    text = decode_text(before)
-    if text is None:
-        raise binary_error(shown, before, ctx.names)
-    content = args.content
-    if only_crlf(text.text) and "\r" not in content:
-        content = content.replace("\n", "\r\n")
-    return PlannedWrite(path, shown, before, encode_new(text, content, shown), text.text, content)
+    with having_seen(before):
+        require_view(path, before, shown, ctx)
+        text = decode_text(before)
+        if text is None:
+            raise binary_error(shown, before, ctx.names)
+        content = args.content
+        if only_crlf(text.text) and "\r" not in content:
+            content = content.replace("\n", "\r\n")
+        return PlannedWrite(path, shown, before, encode_new(text, content, shown), text.text, content)

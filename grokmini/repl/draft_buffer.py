@@ -88,6 +88,9 @@ class DraftBuffer(Buffer):
         else:
             self.history_forward(len(self._older))
 
+    def validate_and_handle(self) -> None:
+        """Nothing: no key of the toolkit sends the draft."""
+
     def auto_up(self, count: int = 1, go_to_start_of_line_if_history_changes: bool = False) -> None:
         """Up: a row up, or back in the history from the first row."""
         self._step(-count)
@@ -118,7 +121,7 @@ class DraftBuffer(Buffer):
         place = layout.place_of(self.cursor_position)
         browsing = self.recalled is not None and self.document == self._recalled_document
         target = place.row + rows
-        if not browsing and 0 <= target < len(layout.rows):
+        if not browsing and 0 <= target < len(layout):
             goal = self._goal[1] if self._goal and self._goal[0] == self.document else place.column
             self.cursor_position = layout.index_at(Place(target, goal))
             self._goal = (self.document, goal)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from grokmini.text.sanitise import sanitise
@@ -34,7 +34,6 @@ class Row(NamedTuple):
 
     start: int
     end: int
-    begins_line: bool
 
 
 class Place(NamedTuple):
@@ -79,25 +78,25 @@ class Wrapper:
         if room != self._room or len(self._known) > _MANY_LINES:
             self._known.clear()
             self._room = room
-        rows: list[Row] = []
+        starts: list[int] = []
         at = 0
         for line in text.split("\n"):
-            starts = self._starts(line)
-            for start, end in zip(starts, (*starts[1:], len(line)), strict=True):
-                rows.append(Row(at + start, at + end, not start))
+            if not (line.isascii() and line.isprintable()):
+                starts.extend(at + start for start in self._starts(line))
+            elif len(line) <= room:
+                starts.append(at)
+            else:
+                starts.extend(range(at, at + len(line), room))
             at += len(line) + 1
-        return Layout(text, rows, room, self.label)
+        return Layout(text, starts, room, self.label)
 
     def _starts(self, line: str) -> tuple[int, ...]:
         """Where the rows of a line begin in it."""
-        room = self._room
-        if line.isascii() and line.isprintable():
-            return tuple(range(0, len(line), room)) or (0,)
         known = self._known.get(line)
         if known is None:
             starts, used = [0], 0
-            for unit in units_of(line, room, self.label):
-                if used + unit.cells > room:
+            for unit in units_of(line, self._room, self.label):
+                if used + unit.cells > self._room:
                     starts.append(unit.start)
                     used = 0
                 used += unit.cells
@@ -106,13 +105,25 @@ class Wrapper:
 
 
 class Layout:
-    """A wrapped draft."""
+    """A wrapped draft. `starts` says where its rows begin."""
 
-    def __init__(self, text: str, rows: list[Row], room: int, label: Callable[[str], str]) -> None:
+    def __init__(self, text: str, starts: Sequence[int], room: int, label: Callable[[str], str]) -> None:
         self.text = text
-        self.rows = rows
         self.room = room
+        self._starts = starts
         self._label = label
+
+    def __len__(self) -> int:
+        """How many rows there are; at least one."""
+        return len(self._starts)
+
+    def row(self, number: int) -> Row:
+        """One of the rows."""
+        start = self._starts[number]
+        if number + 1 == len(self._starts):
+            return Row(start, len(self.text))
+        following = self._starts[number + 1]
+        return Row(start, following - (self.text[following - 1] == "\n"))
 
     def units(self, row: Row) -> Iterator[Unit]:
         """The units of a row; their `start` counts from the beginning of the draft."""
@@ -121,13 +132,13 @@ class Layout:
 
     def row_of(self, index: int) -> int:
         """The row in which the character at `index` stands (the end of the draft is in the last one)."""
-        return bisect_right(self.rows, index, key=lambda row: row.start) - 1
+        return bisect_right(self._starts, index) - 1
 
     def place_of(self, index: int) -> Place:
         """Where the cursor stands when it is before the character at `index`."""
         row = self.row_of(index)
         column = 0
-        for unit in self.units(self.rows[row]):
+        for unit in self.units(self.row(row)):
             if unit.start >= index:
                 break
             column += unit.cells
@@ -135,7 +146,7 @@ class Layout:
 
     def index_at(self, place: Place) -> int:
         """The character nearest to a place in an existing row, not behind its last cell."""
-        row = self.rows[place.row]
+        row = self.row(place.row)
         column = 0
         last = row.start
         for unit in self.units(row):

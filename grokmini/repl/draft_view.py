@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from grokmini.render.lines import EMPTY, PLAIN, Line, Span, Style, join_spans
 from grokmini.render.look import DIM, PROMPT, Look
-from grokmini.repl.draft_layout import Layout, Place
+from grokmini.repl.draft_layout import Layout
+from grokmini.repl.painter import Cursor
 from grokmini.repl.paste_chips import MARKS
 from grokmini.text.width import cell_width, cut_to_width
 
@@ -35,10 +36,10 @@ class Draft(NamedTuple):
 
 
 class DraftView(NamedTuple):
-    """Rows that fit the width, and the cursor's row and column among them, in cells."""
+    """Rows that fit the width, and the cursor among them."""
 
     rows: tuple[Line, ...]
-    cursor: Place
+    cursor: Cursor
 
 
 def columns(look: Look, width: int) -> Columns:
@@ -52,24 +53,24 @@ def columns(look: Look, width: int) -> Columns:
 def empty_view(look: Look, width: int) -> DraftView:
     """A prompt without a draft."""
     indent = columns(look, width).indent
-    return DraftView((Line(_lead(look, indent, "prompt")),), Place(0, indent))
+    return DraftView((Line(_lead(look, indent, "prompt")),), Cursor(0, indent))
 
 
 def draft_view(draft: Draft, look: Look, width: int, top: int, height: int) -> DraftView:
     """The rows `top` to `top + height` of the draft. Marks tell that there is more above or below."""
     indent = columns(look, width).indent
     layout = draft.layout
-    shown = range(top, min(len(layout.rows), top + height))
+    shown = range(top, min(len(layout), top + height))
     rows: list[Line] = []
     for number in shown:
         lead = "prompt" if number == 0 else "above" if number == top else ""
-        if number == shown[-1] and number + 1 < len(layout.rows):
+        if number == shown[-1] and number + 1 < len(layout):
             lead = "below"
         rows.append(Line(join_spans((*_lead(look, indent, lead), *_row(draft, number)))))
-    if draft.ghost and shown[-1] + 1 == len(layout.rows):
+    if draft.ghost and shown[-1] + 1 == len(layout):
         rows[-1] = _with_ghost(rows[-1], draft.ghost, width)
     place = layout.place_of(draft.cursor)
-    return DraftView(tuple(rows), Place(place.row - top, min(indent + place.column, max(0, width - 1))))
+    return DraftView(tuple(rows), Cursor(place.row - top, min(indent + place.column, max(0, width - 1))))
 
 
 def scrolled(top: int, cursor_row: int, rows: int, height: int) -> int:
@@ -89,7 +90,7 @@ def _lead(look: Look, indent: int, kind: str) -> tuple[Span, ...]:
 
 def _row(draft: Draft, number: int) -> list[Span]:
     layout = draft.layout
-    row = layout.rows[number]
+    row = layout.row(number)
     text = layout.text[row.start : row.end]
     if text.isascii() and text.isprintable() and not draft.selected:
         return [Span(text)]

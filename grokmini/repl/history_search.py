@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from grokmini.render.lines import Line, Span
 from grokmini.render.look import DIM, WARNING
-from grokmini.repl.draft_layout import Place
 from grokmini.repl.draft_view import fitted
 from grokmini.repl.history import History
+from grokmini.repl.painter import Cursor
 from grokmini.text.width import cell_width, graphemes
 
 LABEL = "search: "
@@ -19,7 +19,7 @@ class SearchLine(NamedTuple):
     """The line of the search and the cursor's cell in it."""
 
     line: Line
-    cursor: Place
+    cursor: Cursor
 
 
 class HistorySearch:
@@ -68,7 +68,7 @@ class HistorySearch:
         if self.query and self.place is None:
             spans.append(Span(NOT_FOUND, WARNING))
         column = len(label) + cell_width(shown)
-        return SearchLine(fitted(spans, width), Place(0, min(column, max(0, width - 1))))
+        return SearchLine(fitted(spans, width), Cursor(0, min(column, max(0, width - 1))))
 
     def _restart(self) -> None:
         self.place = self._history.search(self.query) if self.query else None

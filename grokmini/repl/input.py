@@ -16,7 +16,7 @@ from grokmini.render.look import DIM, Look
 from grokmini.repl.commands.table import CommandRow
 from grokmini.repl.decoder import pasted_text
 from grokmini.repl.draft_buffer import DraftBuffer
-from grokmini.repl.draft_layout import Layout, Place, Wrapper
+from grokmini.repl.draft_layout import Layout, Wrapper
 from grokmini.repl.draft_view import Draft, columns, draft_view, fitted, scrolled
 from grokmini.repl.history import History
 from grokmini.repl.history_search import HistorySearch
@@ -24,6 +24,7 @@ from grokmini.repl.input_actions import Action, Hint, OpenEditor, Signal, Submit
 from grokmini.repl.input_keys import DraftKeys
 from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text
 from grokmini.repl.menus import MENU_ROWS, Menu, argument_hint
+from grokmini.repl.painter import Cursor
 from grokmini.repl.paste_chips import MARKS, Chips
 from grokmini.repl.path_search import PathSearch
 from grokmini.repl.suggestions import Suggestions
@@ -45,10 +46,10 @@ _CTRL_B, _CTRL_G, _CTRL_S = "\x02", "\x07", "\x13"
 
 
 class InputView(NamedTuple):
-    """Rows that fit the width: the draft with the cursor's row and column among them, and what is under it."""
+    """Rows that fit the width: the draft, the cursor's place among them, and what is under the draft."""
 
     rows: tuple[Line, ...]
-    cursor: Place
+    cursor: Cursor
     menu: tuple[Line, ...]
 
 
@@ -91,6 +92,11 @@ class Input:
     def empty(self) -> bool:
         """Whether there is no draft."""
         return not self._buffer.text
+
+    @property
+    def commanding(self) -> bool:
+        """Whether vi mode waits for commands instead of text."""
+        return self._keys.commanding
 
     def set_text(self, text: str) -> None:
         """Make this the draft, whatever it was."""
@@ -139,7 +145,7 @@ class Input:
             return self._search_view(self._search, width, rows)
         layout = self._layout(self._buffer.text)
         cursor = self._buffer.cursor_position
-        self._top = scrolled(self._top, layout.row_of(cursor), len(layout.rows), rows)
+        self._top = scrolled(self._top, layout.row_of(cursor), len(layout), rows)
         ghost = argument_hint(layout.text, self._commands)
         draft = Draft(layout, cursor, self._selected(), ghost)
         view = draft_view(draft, self._look, width, self._top, rows)
@@ -170,7 +176,7 @@ class Input:
         if found is not None:
             start = max(0, layout.text.casefold().find(search.query.casefold()))
             match = range(start, start + len(search.query))
-        top = scrolled(0, layout.row_of(match.start), len(layout.rows), max(1, rows - 1))
+        top = scrolled(0, layout.row_of(match.start), len(layout), max(1, rows - 1))
         above = (
             draft_view(Draft(layout, match.start, match), self._look, width, top, rows - 1).rows
             if rows > 1
@@ -199,9 +205,8 @@ class Input:
             self._search = None
         elif self._suggestions.menu:
             self._suggestions.dismiss()
-        elif not self._keys.escape():
+        elif not self._keys.escape() or self.empty:
             self._actions.append(Signal.ESCAPE)
-            return
         self._changed()
 
     def _press_search(self, search: HistorySearch, press: Press) -> None:
@@ -213,11 +218,11 @@ class Input:
             search.newer()
         elif press is Key.BACKSPACE:
             search.erase()
-        elif press is Key.KILL_LINE or press is Key.KILL_WORD:
+        elif press in _ERASES:
             search.clear()
         elif press == Chord(_CTRL_G):
             self._search = None
-        elif not isinstance(press, Burst):
+        elif not isinstance(press, Burst) and press is not Key.PASTE_ENDED:
             self._take_found(search)
             if press is not Key.ENTER and press is not Key.TAB:
                 self._press_draft(press)
@@ -266,7 +271,7 @@ class Input:
     def _press_draft(self, press: Press) -> None:
         before = self._buffer.document
         if isinstance(press, Text):
-            self._type(press.text)
+            self._keys.type(press.text)
         elif isinstance(press, Paste):
             self._keys.insert(self._chips.fold(press.text))
         elif isinstance(press, Burst):
@@ -287,17 +292,6 @@ class Input:
             self._suggestions.follow(document.text_before_cursor, document.text_after_cursor)
         else:
             self._suggestions.close()
-
-    def _type(self, text: str) -> None:
-        """Typed text. Line ends in it come from a burst of lines."""
-        if self._keys.inserting:
-            self._keys.type(text)
-            return
-        first, *others = text.split("\n")
-        self._keys.type(first)
-        for line in others:
-            self._keys.insert("\n")
-            self._keys.type(line)
 
     def _fold_burst(self, text: str) -> None:
         document = self._buffer.document

@@ -73,10 +73,20 @@ class DraftKeys:
         )
 
     def type(self, text: str) -> None:
-        """Typed text. What is typed without another key between is undone together."""
-        if not self.inserting:
-            self._feed([KeyPress(character, character) for character in text])
-            return
+        """Typed text. What is typed without another key between is undone together.
+
+        Line ends in it come from a burst of lines; they are never commands.
+        """
+        for at, character in enumerate(text):
+            if self.inserting:
+                self._type(text[at:])
+                return
+            if character == "\n":
+                self.insert("\n")
+            else:
+                self._feed([KeyPress(character, character)])
+
+    def _type(self, text: str) -> None:
         if not self._typing:
             self._buffer.save_to_undo_stack()
         self._buffer.insert_text(text)

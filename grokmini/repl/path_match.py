@@ -49,11 +49,14 @@ class PathList:
 
         Names that begin so come first, then names that have it, paths that have it, and paths that have its
         letters in this order; of each kind short paths before long ones. Nothing typed means what is nearest.
+        A folder that is typed in full is not offered again.
         """
         wanted = typed.casefold()
         if not wanted:
             return list(self._nearest)
-        found = self._with_letters(wanted)
+        found = [
+            at for at in self._with_letters(wanted) if not (wanted[-1] == "/" and self._folded[at] == wanted)
+        ]
         ranked = ((self._rank(at, wanted), len(self._paths[at]), self._paths[at]) for at in found)
         return [path for _, _, path in nsmallest(MAX_MATCHES, ranked)]
 

@@ -121,13 +121,14 @@ class _Growth:
 
     def advance(self) -> None:
         """Walk on for one step. A folder that cannot be read is known as far as it could."""
+        fresh: list[str] = []
         try:
-            fresh = [path for path in islice(self._files, STEP) if path.isprintable()]
+            fresh.extend(islice(self._files, STEP))
         except OSError:
-            fresh, self.whole = [], True
+            self.whole = True
         self._count += STEP
         self.whole = self.whole or not fresh or self._count >= MAX_FILES
-        self.paths.add(fresh)
+        self.paths.add([path for path in fresh if path.isprintable()])
 
 
 def _step(cwd: str, typed: str, known: PathList, growth: _Growth | None) -> Found:
@@ -140,13 +141,12 @@ def _step(cwd: str, typed: str, known: PathList, growth: _Growth | None) -> Foun
 
 
 def _listed(typed: str, cwd: str) -> list[str]:
-    """What a folder holds for a path that is being typed."""
+    """What a folder holds for a path that is being typed: names that begin so, else names with its letters."""
     folder, slash, start = typed.rpartition("/")
-    matches = letters_in_order(start.casefold()).match
-    names = [
-        name
-        for name in entries_of(folder + slash, cwd, hidden=start.startswith("."))
-        if matches(name.casefold())
-    ]
-    names.sort(key=lambda name: (not name.casefold().startswith(start.casefold()), name.casefold()))
-    return [folder + slash + name for name in names[:MAX_MATCHES]]
+    wanted = start.casefold()
+    names = sorted(entries_of(folder + slash, cwd, hidden=start.startswith(".")), key=str.casefold)
+    found = [name for name in names if name.casefold().startswith(wanted)]
+    if not found:
+        matches = letters_in_order(wanted).match
+        found = [name for name in names if matches(name.casefold())]
+    return [folder + slash + name for name in found[:MAX_MATCHES]]

@@ -64,8 +64,8 @@ class ToolNamespace(StrEnum):
     MCP = "mcp"
 
 
-class ToolEnvelope(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The `x.ai/tool` envelope that every call carries (reference/tools.md part 2).
+class ToolEnvelope(msgspec.Struct, frozen=True):
+    """The `x.ai/tool` envelope that every call carries; `tools/tool_envelope.schema.json` describes it to others.
 
     `input` is the small projection that all dialects share; contents of files are never in it.
     """

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
 
 from grokmini.protocol.errors import UsageError
-from grokmini.protocol.tools import ToolKind, ToolNamespace, ToolSpec
+from grokmini.protocol.schema import schema_of
+from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace, ToolSpec
 from grokmini.text.tokens import estimate_tokens
 from grokmini.tools.builtin.read_file import ReadArgs
 from grokmini.tools.registry import ToolRegistry
@@ -133,6 +136,34 @@ def test_the_envelope_projects_what_dialects_share_and_no_content() -> None:
         args = msgspec.convert(values, tool.args_type)
         shown = registry.envelope(tool, tool.wire_name, args).input
         assert not {"content", "old_string", "new_string"} & shown.keys()
+
+
+def test_the_envelope_is_what_its_schema_file_says() -> None:
+    file = Path(__file__).parents[2] / "grokmini" / "tools" / "tool_envelope.schema.json"
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    derived = schema_of(ToolEnvelope)
+    assert schema["properties"] == {
+        **derived["properties"],
+        "version": {"const": ToolEnvelope("", ToolKind.OTHER, ToolNamespace.MCP, "", False).version},
+    }
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    registry = ToolRegistry(build_tools())
+    envelopes = [registry.envelope(tool, tool.wire_name, None) for tool in registry.tools]
+    envelopes.append(registry.envelope(registry.find("read_file"), "read_file", ReadArgs("a.py")))
+    envelopes.append(registry.envelope(None, "fly", None))
+    for envelope in envelopes:
+        carried = json.loads(msgspec.json.encode(envelope)).keys()
+        assert set(schema["required"]) <= carried <= set(schema["properties"])
+        assert envelope.label in {presentation_name(kind) for kind in ToolKind}
+    assert set(schema["required"]) == {"version", "name", "kind", "label", "namespace", "read_only"}
+
+
+def test_a_kind_without_a_label_is_an_error() -> None:
+    class Kind(StrEnum):
+        NEW = "new"
+
+    with pytest.raises(KeyError):
+        presentation_name(cast(ToolKind, Kind.NEW))
 
 
 def test_the_envelope_of_an_unknown_tool_holds_its_name_alone() -> None:

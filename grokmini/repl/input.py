@@ -1,33 +1,35 @@
 """The draft of the inline REPL: keys in, what they ask of the program out, and rows to draw.
 
 Knows no terminal, no loop and no clock. prompt-toolkit edits; what lies over the draft (menu, history search)
-takes its keys first.
+takes its keys first. Loading it costs more than all else of a start, so it waits for `load` or the first key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
-
-from prompt_toolkit.document import Document
+from typing import TYPE_CHECKING, NamedTuple
 
 from grokmini.render.lines import Line, Span
 from grokmini.render.look import DIM, Look
 from grokmini.repl.commands.table import CommandRow
 from grokmini.repl.decoder import pasted_text
-from grokmini.repl.draft_buffer import DraftBuffer
 from grokmini.repl.draft_layout import Layout, Wrapper
-from grokmini.repl.draft_view import Draft, columns, draft_view, fitted, scrolled
+from grokmini.repl.draft_view import Draft, columns, draft_view, empty_view, fitted, scrolled
 from grokmini.repl.history import History
 from grokmini.repl.history_search import HistorySearch
 from grokmini.repl.input_actions import Action, Hint, OpenEditor, Signal, Submit
-from grokmini.repl.input_keys import DraftKeys
 from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text
 from grokmini.repl.menus import MENU_ROWS, Menu, argument_hint
 from grokmini.repl.painter import Cursor
 from grokmini.repl.paste_chips import MARKS, Chips
 from grokmini.repl.path_search import PathSearch
 from grokmini.repl.suggestions import Suggestions
+
+if TYPE_CHECKING:
+    from prompt_toolkit.document import Document
+
+    from grokmini.repl.draft_buffer import DraftBuffer
+    from grokmini.repl.input_keys import DraftKeys
 
 ENTER_SENDS = "pasted lines are in the draft: Enter to send"
 NOTHING_OLDER = "nothing older that was sent has this"
@@ -77,8 +79,8 @@ class Input:
         self._wrapper = Wrapper(self._chips.label)
         self._width = 80
         self._top = 0
-        self._buffer = DraftBuffer(history, self._chips.refold, self._layout)
-        self._keys = DraftKeys(self._buffer, vi=vi, open_editor=self._open_editor)
+        self._vi = vi
+        self._editor: tuple[DraftBuffer, DraftKeys] | None = None
         self._suggestions = Suggestions(commands, paths, cwd, self._found)
         self._search: HistorySearch | None = None
         self._actions: list[Action] = []
@@ -86,17 +88,26 @@ class Input:
     @property
     def text(self) -> str:
         """The draft in full."""
-        return self._chips.expand(self._buffer.text)
+        return self._chips.expand(self._buffer.text) if self._editor else ""
 
     @property
     def empty(self) -> bool:
         """Whether there is no draft."""
-        return not self._buffer.text
+        return not (self._editor and self._buffer.text)
 
     @property
     def commanding(self) -> bool:
         """Whether vi mode waits for commands instead of text."""
-        return self._keys.commanding
+        return self._editor is not None and self._keys.commanding
+
+    def load(self) -> None:
+        """Load the editor, if it is not yet. Takes a few tenths of a second, once."""
+        if self._editor is None:
+            from grokmini.repl.draft_buffer import DraftBuffer
+            from grokmini.repl.input_keys import DraftKeys
+
+            buffer = DraftBuffer(self._history, self._chips.refold, self._layout)
+            self._editor = buffer, DraftKeys(buffer, vi=self._vi, open_editor=self._open_editor)
 
     def set_text(self, text: str) -> None:
         """Make this the draft, whatever it was."""
@@ -120,7 +131,8 @@ class Input:
         if self.text.strip():
             self._history.remember(self.text)
         self._leave_overlays()
-        self._keys.start_over()
+        if self._editor:
+            self._keys.start_over()
 
     def interrupt(self) -> bool:
         """Ctrl-C while nothing runs: leave the search, else drop the draft. Whether there was anything."""
@@ -141,6 +153,8 @@ class Input:
     def view(self, width: int, rows: int = 10, menu_rows: int = MENU_ROWS) -> InputView:
         """What to draw: at most `rows` rows of the draft around the cursor and `menu_rows` below them."""
         self._width = width
+        if self._editor is None:
+            return InputView(*empty_view(self._look, width), ())
         if self._search:
             return self._search_view(self._search, width, rows)
         layout = self._layout(self._buffer.text)
@@ -150,6 +164,18 @@ class Input:
         draft = Draft(layout, cursor, self._selected(), ghost)
         view = draft_view(draft, self._look, width, self._top, rows)
         return InputView(view.rows, view.cursor, self._below(width, menu_rows))
+
+    @property
+    def _buffer(self) -> DraftBuffer:
+        self.load()
+        assert self._editor is not None
+        return self._editor[0]
+
+    @property
+    def _keys(self) -> DraftKeys:
+        self.load()
+        assert self._editor is not None
+        return self._editor[1]
 
     def _layout(self, text: str) -> Layout:
         return self._wrapper.wrap(text, columns(self._look, self._width).room)

@@ -26,6 +26,7 @@ MODE_CYCLE = (PermissionMode.ASK, PermissionMode.ACCEPT_EDITS, PermissionMode.PL
 """What Shift-Tab goes through: never to always-approve."""
 HOW_TO_LEAVE = "Ctrl-D or /quit leaves"
 LEAVE_HINT = "a turn runs: Ctrl-D again leaves and stops it, Ctrl-C stops it only"
+SENT_NOW = "sent now: it reaches the model at the next gap"
 SEARCH_PROMPT = "search: "
 
 _NEVER = float("-inf")
@@ -156,6 +157,7 @@ class LinearDesk:
             self._outlets.submit(text)
         elif self.state.busy and self.state.queue:
             self._outlets.send(Interject(self.state.queue[0].prompt_id))
+            self._screen.say(SENT_NOW)
 
     def _behind_guard(self, press: Press, now: float) -> None:
         """A key that came too soon for the question belongs to the draft; it is not echoed."""

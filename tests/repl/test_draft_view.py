@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from grokmini.render.lines import plain
 from grokmini.render.look import Look
 from grokmini.repl.draft_layout import Place, Wrapper, boundary
-from grokmini.repl.draft_view import Draft, columns, draft_view, empty_view, scrolled
+from grokmini.repl.draft_view import Draft, columns, draft_view, scrolled
 from grokmini.repl.painter import Cursor
 from tests.repl.draft import DOWN, LEFT, UP, Typist, pasted
 
@@ -32,8 +35,16 @@ def test_the_cursor_of_wide_characters_is_in_its_cell() -> None:
 
 def test_an_empty_draft_looks_the_same_before_the_editor_is_loaded() -> None:
     for width in (1, 5, 6, 40):
-        early, late = empty_view(LOOK, width), Typist().view(width)
-        assert (early.rows, early.cursor) == (late.rows, late.cursor)
+        typist = Typist()
+        early = typist.view(width)
+        typist.input.load()
+        assert early == typist.view(width)
+
+
+def test_the_first_prompt_needs_no_editor() -> None:
+    code = "import sys, tests.repl.draft as d; d.Typist().view(); print('prompt_toolkit' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,21 @@ def stages(pytest_words: Sequence[str]) -> tuple[tuple[str, list[str]], ...]:
         ("lint", [python, "-m", "ruff", "check"]),
         ("types", [python, "-m", "mypy"]),
         ("floors", [lint_imports]),
-        ("tests", [python, "-m", "pytest", "-n", "2", "-p", "tests.nothing_skipped", *pytest_words]),
+        (
+            "tests",
+            [
+                python,
+                "-m",
+                "pytest",
+                "-n",
+                "2",
+                "--dist",
+                "loadgroup",
+                "-p",
+                "tests.nothing_skipped",
+                *pytest_words,
+            ],
+        ),
     )
 
 

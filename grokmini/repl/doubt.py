@@ -43,9 +43,7 @@ def widest(text: str) -> int:
 
 
 def _widest_cluster(cluster: str) -> int:
-    from wcwidth import wcwidth
-
-    apart = sum(max(0, wcwidth(character)) for character in cluster)
+    apart = sum(map(cell_width, cluster))
     return max(cell_width(cluster), apart + (_EMOJI_LOOK in cluster))
 
 

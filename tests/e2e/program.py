@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pexpect
+
 from grokmini.cli.demo_project import CHECK, write_files
 from tests.fakes.model_server import MODEL, ModelServer, Reply, call, reply
 
@@ -72,6 +74,18 @@ class Place(NamedTuple):
             text=True,
             timeout=SECONDS,
             check=False,
+        )
+
+    def talk(self, *words: str, server: ModelServer, **more: str) -> pexpect.spawn[str]:
+        """Start the program on a terminal of 40 rows and 100 columns."""
+        return pexpect.spawn(
+            str(PROGRAM),
+            list(words),
+            cwd=str(self.project),
+            env=self.environment(server, **more),
+            encoding="utf-8",
+            timeout=SECONDS,
+            dimensions=(40, 100),
         )
 
     def add_calc(self) -> None:

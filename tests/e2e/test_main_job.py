@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pexpect
 
+from grokmini.cli.demo_project import CHECK
 from tests.e2e.program import PROGRAM, Place, fixing
-from tests.fakes.model_server import ModelServer, Reply
+from tests.fakes.model_server import ModelServer
 
 PROMPT = "fix the failing test"
 ANSWER = "`add` subtracted. Fixed in calc.py; the test is green."
-
-
-def roles(body: dict[str, object]) -> list[str]:
-    messages = body["messages"]
-    assert isinstance(messages, list)
-    return [message["role"] for message in messages]
 
 
 def test_headless_fixes_the_failing_test(place: Place) -> None:
@@ -41,15 +34,7 @@ def test_headless_fixes_the_failing_test(place: Place) -> None:
 def test_the_linear_repl_fixes_the_failing_test_on_a_terminal(place: Place) -> None:
     place.add_calc()
     with ModelServer(fixing(), strict=True) as server:
-        child = pexpect.spawn(
-            str(PROGRAM),
-            ["--plain", "--yolo"],
-            cwd=str(place.project),
-            env=place.environment(server),
-            encoding="utf-8",
-            timeout=20,
-            dimensions=(40, 100),
-        )
+        child = place.talk("--plain", "--yolo", server=server)
         child.expect("grokmini 0")
         child.send(PROMPT + "\r")
         child.expect("the test is green")
@@ -61,32 +46,26 @@ def test_the_linear_repl_fixes_the_failing_test_on_a_terminal(place: Place) -> N
     assert place.calc_is_right()
 
 
-def test_a_killed_run_goes_on_with_continue(place: Place) -> None:
-    """kill -9 after the file was read and before it is edited."""
+def test_on_a_terminal_each_step_that_changes_something_is_asked_about(place: Place) -> None:
+    """Reading is not; the edit is shown as a diff before it is made."""
     place.add_calc()
-    first, last = threading.Event(), fixing()
-    held = [*last[:2], Reply(chunks=last[2].chunks, gate=first)]
-    with ModelServer(held, strict=True) as server:
-        process = subprocess.Popen(
-            [str(PROGRAM), "-p", PROMPT, "--yolo"],
-            cwd=place.project,
-            env=place.environment(server),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-        )
-        server.wait_for_requests(3)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        first.set()
-    assert not place.calc_is_right()
-    with ModelServer(fixing(call_prefix="d")[1:], strict=True) as server:
-        done = place.run("-p", "go on", "--continue", "--yolo", server=server)
-    assert (done.returncode, done.stdout, done.stderr) == (0, ANSWER + "\n", "")
+    with ModelServer(fixing(), strict=True) as server:
+        child = place.talk("--plain", server=server)
+        child.expect("grokmini 0")
+        child.send(PROMPT + "\r")
+        for asked, there in ((CHECK, "a - b"), (r"return a \+ b", "a - b"), (CHECK, "a + b")):
+            child.expect(asked)
+            child.expect("answer: ")
+            assert f"return {there}" in (place.project / "calc.py").read_text()
+            child.send("1\r")
+        child.expect("the test is green")
+        child.expect("steps")
+        child.send("/quit\r")
+        child.expect(pexpect.EOF)
+        child.close()
+    assert child.exitstatus == 0
     assert place.calc_is_right()
-    sent = json.dumps(server.bodies[0])
-    assert PROMPT in sent
-    assert "FAILED" in sent, "what was done before the kill is known"
-    assert len(place.sessions) == 1
+    assert [event["type"] for event in place.events()].count("permission_asked") == 3
 
 
 def test_a_session_is_resumed_by_its_id_and_by_its_beginning(place: Place) -> None:

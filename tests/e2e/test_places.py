@@ -121,25 +121,6 @@ def test_a_headless_start_leaves_out_what_only_a_person_needs(place: Place) -> N
     assert imported & {"prompt_toolkit", "rich", "mistune", "pygments", "sqlite3", "click"} == set()
 
 
-def test_nothing_but_the_model_endpoint_is_contacted_and_nothing_listens(place: Place) -> None:
-    program = AUDIT.replace("seen.append(event)", 'seen.append(f"{event} {args[1:]}")')
-    with ModelServer(fixing()[-1:]) as server:
-        done = subprocess.run(
-            [sys.executable, "-c", program, "-p", "hi", "--no-save"],
-            cwd=place.project,
-            env=place.environment(server),
-            capture_output=True,
-            text=True,
-            check=True,
-            stdin=subprocess.DEVNULL,
-        )
-        port = server.origin.rpartition(":")[2]
-    lines = [line for line in done.stderr.splitlines() if line.startswith("socket.")]
-    assert any(line.startswith("socket.connect") for line in lines)
-    assert all(f"('127.0.0.1', {port})" in line for line in lines if line.startswith("socket.connect"))
-    assert not any(line.startswith(("socket.bind", "socket.listen")) for line in lines)
-
-
 def test_the_key_is_in_no_file_and_no_output(place: Place) -> None:
     started = time.time()
     with ModelServer(fixing()[-1:]) as server:

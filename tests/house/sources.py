@@ -41,8 +41,13 @@ def _read(folder: Path) -> Iterator[Source]:
         yield Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
 
 
-def third_party_imports(source: Source) -> Iterator[str]:
+@cache
+def third_party_imports(source: Source) -> frozenset[str]:
     """The top-level names of packages that are neither the standard library's nor our own."""
+    return frozenset(_third_party_imports(source))
+
+
+def _third_party_imports(source: Source) -> Iterator[str]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

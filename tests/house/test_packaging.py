@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -12,6 +14,9 @@ import pytest
 
 from grokmini import __version__
 from tests.house.sources import PACKAGE, ROOT
+
+pytestmark = pytest.mark.xdist_group("packaging")
+"""In one process, so that it is built and installed once."""
 
 
 @pytest.fixture(scope="module")
@@ -73,27 +78,26 @@ def test_the_sdist_holds_sources_tests_and_readme_and_no_leftovers(built: Path) 
     assert not any(name.endswith(".pyc") for name in names)
 
 
-def test_installed_by_the_pip_of_a_fresh_venv_the_version_costs_no_import(built: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs' folder of a fresh venv into which its own pip has installed the wheel, and nothing else."""
+    folder = tmp_path_factory.mktemp("installed") / "v"
     (wheel,) = built.glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "v")], check=True, capture_output=True)
-    python, program = tmp_path / "v/bin/python", tmp_path / "v/bin/grokmini"
-    install = [
-        str(python),
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-index",
-        "--no-deps",
-        "--disable-pip-version-check",
-    ]
-    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
-    plain = subprocess.run(
-        [str(program), "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
+    python = folder / "bin/python"
+    options = ["-q", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
+    subprocess.run([str(python), "-m", "pip", "install", *options, str(wheel)], check=True, capture_output=True)
+    return python.parent
+
+
+def test_installed_by_the_pip_of_a_fresh_venv_the_version_costs_no_import(
+    installed: Path, tmp_path: Path
+) -> None:
+    program = str(installed / "grokmini")
+    plain = subprocess.run([program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert plain.stdout == f"grokmini {__version__}\n"
     traced = subprocess.run(
-        [str(python), "-X", "importtime", str(program), "--version"],
+        [str(installed / "python"), "-X", "importtime", program, "--version"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -102,3 +106,20 @@ def test_installed_by_the_pip_of_a_fresh_venv_the_version_costs_no_import(built:
     imported = {line.rpartition("|")[2].strip() for line in traced.stderr.splitlines()}
     assert {"grokmini", "grokmini.__main__", "grokmini.cli.main"} <= imported
     assert not imported & {"re", "typing", "enum", "argparse", "importlib.metadata"}
+
+
+def test_the_installed_wheel_runs_the_demo(installed: Path, tmp_path: Path, fresh_home: Path) -> None:
+    """The last piece of the README's first command; the dependencies are lent, for want of a network."""
+    lent = sysconfig.get_path("purelib")
+    script = f"import sys; sys.path.append({lent!r}); sys.argv[0] = 'grokmini'; import grokmini.__main__"
+    done = subprocess.run(
+        [str(installed / "python"), "-c", script, "demo"],
+        cwd=tmp_path,
+        env={"HOME": str(fresh_home), "PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    (folder,) = tmp_path.glob("grokmini-demo-*")
+    assert "return a + b" in (folder / "calc.py").read_text()

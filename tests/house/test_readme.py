@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +40,65 @@ def test_ci_runs_exactly_the_second_command() -> None:
 def test_the_commands_are_plain_posix_shell(script: str) -> None:
     done = subprocess.run(["sh", "-n"], input=script, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_first_ten_lines_say_what_it_is() -> None:
+    lines = README.partition("# grokmini\n")[2].partition("```")[0].splitlines()
+    assert 9 <= len([line for line in lines if line]) <= 12
+
+
+STAND_IN = """#!/bin/sh
+echo "$(basename "$0") $*" >> "$LOG"
+"""
+STAND_INS = {
+    "apt-get": STAND_IN,
+    "sudo": STAND_IN + 'exec "$@"\n',
+    "id": "#!/bin/sh\necho $USER_ID\n",
+    "python3": STAND_IN
+    + """case "$1" in
+-c) exit $NO_VENV ;;
+-m) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; cp "$0" "$3/bin/grokmini" ;;
+esac
+""",
+}
+INSTALLED = ["python3 -m venv .venv", "python -m pip install -q .", "grokmini demo"]
+
+
+@pytest.mark.parametrize(
+    ("user", "lacks_venv", "packages"),
+    [
+        ("0", "0", []),
+        ("0", "1", ["apt-get update -q", "apt-get install -q -y python3-venv"]),
+        ("1000", "0", []),
+        (
+            "1000",
+            "1",
+            [
+                "sudo apt-get update -q",
+                "apt-get update -q",
+                "sudo apt-get install -q -y python3-venv",
+                "apt-get install -q -y python3-venv",
+            ],
+        ),
+    ],
+)
+def test_the_first_command_sets_up_what_is_missing_and_no_more(
+    tmp_path: Path, user: str, lacks_venv: str, packages: list[str]
+) -> None:
+    """Run as it stands, with stand-ins for what needs a network."""
+    tools, log = tmp_path / "tools", tmp_path / "log"
+    tools.mkdir()
+    for name, text in STAND_INS.items():
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "LOG": str(log), "USER_ID": user, "NO_VENV": lacks_venv}
+    done = subprocess.run(
+        ["sh", "-c", BLOCKS[0]], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    probe, *steps = log.read_text().splitlines()
+    assert probe == "python3 -c import ensurepip, venv"
+    assert steps == [*packages, *INSTALLED]
 
 
 def test_every_option_and_command_that_the_readme_names_exists() -> None:

@@ -23,6 +23,10 @@ def pytest_run(folder: Path, body: str) -> int:
         "tests.nothing_skipped",
         "-p",
         "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:hypothesispytest",
         "-c",
         "/dev/null",
     ]

@@ -25,10 +25,10 @@ class SessionBlock(msgspec.Struct, frozen=True):
 
 
 class PromptBlock(msgspec.Struct, frozen=True):
-    """What the person asked."""
+    """What the person asked. `index` is None for words that were sent into a running turn."""
 
     id: int
-    index: int
+    index: int | None
     text: str
 
 
@@ -128,9 +128,16 @@ Change: TypeAlias = Opened | Grew | Changed | Closed
 
 
 class Fold:
-    """Turns events into changes of blocks. Pure: no clock, no terminal."""
+    """Turns events into changes of blocks. Pure: no clock, no terminal.
 
-    def __init__(self) -> None:
+    What is noted while a text is being written comes behind that text, so that it stays one. `tells_queue` False
+    leaves out what is said of waiting prompts: something else shows them.
+    """
+
+    def __init__(self, *, tells_queue: bool = True) -> None:
+        self._tells_queue = tells_queue
+        self._queued: dict[str, str] = {}
+        self._held: list[Block] = []
         self._last_id = 0
         self._writing: TextBlock | ReasoningBlock | None = None
         self._calls: dict[str, ToolBlock] = {}
@@ -164,10 +171,10 @@ class Fold:
                 return self._whole(ShellBlock(self._new_id(), event))
             case ev.Notice(level, text):
                 return self._note(level, text)
+            case ev.PromptQueued() | ev.PromptUnqueued():
+                return self._apply_queue(event)
             case (
-                ev.PromptQueued()
-                | ev.PromptUnqueued()
-                | ev.ModeChanged()
+                ev.ModeChanged()
                 | ev.ModelChanged()
                 | ev.DirectoryChanged()
                 | ev.SessionEnded()
@@ -195,7 +202,25 @@ class Fold:
         return [*self._close_text(), Opened(block), Closed(block)]
 
     def _note(self, level: Literal["info", "warning", "error"], text: str) -> list[Change]:
-        return self._whole(NoticeBlock(self._new_id(), level, text))
+        return self._beside(NoticeBlock(self._new_id(), level, text))
+
+    def _beside(self, block: Block) -> list[Change]:
+        """A block that has nothing to do with the text that is being written: it waits for its end."""
+        if self._writing is None:
+            return self._whole(block)
+        self._held.append(block)
+        return []
+
+    def _apply_queue(self, event: ev.PromptQueued | ev.PromptUnqueued) -> list[Change]:
+        if isinstance(event, ev.PromptQueued):
+            self._queued[event.prompt_id] = event.text
+            return self._note("info", f"queued: {_quoted(event.text)}") if self._tells_queue else []
+        text = self._queued.pop(event.prompt_id, "")
+        if event.reason == "interjected":
+            return self._beside(PromptBlock(self._new_id(), None, text))
+        if event.reason == "removed" and self._tells_queue:
+            return self._note("info", f"no longer queued: {_quoted(text)}" if text else "no longer queued")
+        return []
 
     def _grow(self, kind: type[TextBlock] | type[ReasoningBlock], text: str) -> list[Change]:
         if not text:
@@ -208,7 +233,11 @@ class Fold:
 
     def _close_text(self, *, discarded: bool = False) -> list[Change]:
         block, self._writing = self._writing, None
-        return [Closed(block, discarded)] if block else []
+        held, self._held = self._held, []
+        changes: list[Change] = [Closed(block, discarded)] if block else []
+        for beside in held:
+            changes += [Opened(beside), Closed(beside)]
+        return changes
 
     def _apply_to_call(
         self, event: ev.ToolCallReady | ev.ToolStarted | ev.ToolProgress | ev.ToolFinished
@@ -247,6 +276,12 @@ class Fold:
         return changes
 
 
+def _quoted(text: str) -> str:
+    """The first words of a prompt between quotation marks."""
+    first = text.strip().split("\n", 1)[0]
+    return f'"{first[:60]}{"…" if len(first) > 60 or first != text.strip() else ""}"'
+
+
 def retry_text(event: ev.RetryScheduled) -> str:
     """A repeated request in one line."""
     what = event.message.strip().rstrip(".") or event.kind.replace("_", " ")
@@ -256,21 +291,10 @@ def retry_text(event: ev.RetryScheduled) -> str:
 
 
 def _remark(
-    event: ev.PromptQueued
-    | ev.PromptUnqueued
-    | ev.ModeChanged
-    | ev.ModelChanged
-    | ev.DirectoryChanged
-    | ev.SessionEnded
-    | ev.UsageReported,
+    event: ev.ModeChanged | ev.ModelChanged | ev.DirectoryChanged | ev.SessionEnded | ev.UsageReported,
 ) -> str:
     """What is said of an event that is no block of its own; empty for nothing."""
     match event:
-        case ev.PromptQueued(_, text):
-            first = text.strip().split("\n", 1)[0]
-            return f'queued: "{first[:60]}{"…" if len(first) > 60 or first != text.strip() else ""}"'
-        case ev.PromptUnqueued(_, reason):
-            return "no longer queued" if reason == "removed" else ""
         case ev.ModeChanged(mode):
             return f"permission mode: {mode.value}"
         case ev.ModelChanged(model):

@@ -36,7 +36,9 @@ from grokmini.render.toolview import Preview, ToolLook, shell_lines, todo_lines,
 
 
 class Shown(NamedTuple):
-    """What a transcript shows and how. `home` shortens paths; `turn_hint` ends a turn's figures."""
+    """What a transcript shows and how. `home` shortens paths; `turn_hint` ends a turn's figures; `queue` False
+    leaves waiting prompts to a live region.
+    """
 
     look: Look = Look()
     preview: Preview = Preview()
@@ -44,6 +46,7 @@ class Shown(NamedTuple):
     prompts: bool = True
     home: str = ""
     turn_hint: str = ""
+    queue: bool = True
 
 
 class _Entry:
@@ -60,7 +63,7 @@ class Transcript:
     """Events in, lines out. `width` is in cells and may change at any time; what is out stays as it is."""
 
     def __init__(self, width: int, shown: Shown) -> None:
-        self._fold = Fold()
+        self._fold = Fold(tells_queue=shown.queue)
         self._shown = shown
         self._width = max(1, width)
         self._languages = Languages()

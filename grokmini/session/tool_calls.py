@@ -9,6 +9,7 @@ as that call's result. Results keep the order of the calls whatever the order of
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, assert_never
@@ -26,6 +27,8 @@ from grokmini.session.parts import Parts
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Subject, Tool, ToolCallContext
 from grokmini.tools.permission import Allow, Ask, Deny
+
+_log = logging.getLogger(__name__)
 
 
 class Fuse(Enum):
@@ -150,6 +153,12 @@ class ToolCalls:
                     assert_never(verdict)
         except ToolError as error:
             self._refuse(planned, error.kind, error.message)
+        except Exception as error:  # noqa: BLE001 - a fault in judging one call must not end the others
+            _log.exception("a call could not be judged", extra={"tool": planned.tool.id})
+            text = (
+                f"{planned.call.name} failed inside ({type(error).__name__}) and did not run. Try another way."
+            )
+            self._refuse(planned, ToolErrorKind.INTERNAL, text)
 
     async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, diff: str) -> None:
         if not self._parts.interactive:

@@ -13,6 +13,7 @@ from grokmini.render.blocks import (
     Grew,
     NoticeBlock,
     Opened,
+    PromptBlock,
     TextBlock,
     ToolBlock,
 )
@@ -121,3 +122,22 @@ def test_a_remembered_answer_names_its_rule_and_scope() -> None:
     assert isinstance(closed, Closed)
     assert isinstance(closed.block, NoticeBlock)
     assert closed.block.text == "always allowed in this repository: Bash(git status)"
+
+
+def test_what_is_noted_while_a_text_is_written_comes_behind_it() -> None:
+    changes = folded(
+        ev.TextDelta("one "),
+        ev.PromptQueued("p", "then do this"),
+        ev.ModeChanged(PermissionMode.PLAN),
+        ev.TextDelta("two"),
+        ready("1", ToolKind.READ),
+    )
+    assert opened(changes) == ["TextBlock", "NoticeBlock", "NoticeBlock", "ToolBlock"]
+
+
+def test_words_sent_into_a_turn_are_shown_as_a_prompt() -> None:
+    fold = Fold(tells_queue=False)
+    assert fold.apply(ev.PromptQueued("p", "hurry up")) == []
+    changes = fold.apply(ev.PromptUnqueued("p", "interjected"))
+    blocks = [change.block for change in changes if isinstance(change, Opened)]
+    assert blocks == [PromptBlock(blocks[0].id, None, "hurry up")]

@@ -131,10 +131,5 @@ def remaining(window: int, tokens: int) -> int:
     return max(0, window - tokens)
 
 
-def reaches(tokens: int, window: int, percent: float) -> bool:
-    """Whether so many tokens are at least that share of the window."""
-    return tokens * 100 >= window * percent
-
-
 def _same(tokens: int) -> Figure:
     return Figure(tokens, tokens)

@@ -21,11 +21,6 @@ def schema_of(type_: type[msgspec.Struct]) -> dict[str, Any]:
     return schema
 
 
-def encode_schema(type_: type[msgspec.Struct]) -> msgspec.Raw:
-    """`schema_of` as encoded JSON, for a `ToolSpec`."""
-    return msgspec.Raw(msgspec.json.encode(schema_of(type_)))
-
-
 def _inline(node: Any, definitions: dict[str, Any]) -> Any:
     if isinstance(node, list):
         return [_inline(entry, definitions) for entry in node]

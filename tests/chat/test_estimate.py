@@ -14,7 +14,6 @@ from grokmini.chat.estimate import (
     figure_of_item,
     figure_of_tools,
     learn,
-    reaches,
     remaining,
 )
 from grokmini.protocol.items import (
@@ -79,11 +78,6 @@ def test_a_factor_stays_within_bounds(reported: int, factor: float) -> None:
 def test_a_report_of_nothing_teaches_nothing() -> None:
     assert learn(1.5, reported=0, estimated=100) == 1.5
     assert learn(1.5, reported=100, estimated=0) == 1.5
-
-
-@pytest.mark.parametrize(("tokens", "reached"), [(849, False), (850, True), (851, True)])
-def test_a_threshold_is_reached_at_its_boundary(tokens: int, reached: bool) -> None:
-    assert reaches(tokens, 1_000, 85) is reached
 
 
 def test_remaining_space_is_never_negative() -> None:

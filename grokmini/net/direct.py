@@ -187,6 +187,8 @@ class DirectTransport(httpx.AsyncBaseTransport):
         scheme, host, port = origin
         if scheme not in ("http", "https"):
             raise httpx.UnsupportedProtocol(f"{scheme!r} is not supported")
+        if not 0 < port < 65_536:
+            raise httpx.InvalidURL(f"{port} is no port")
         context = self._context() if scheme == "https" else None
         loop = asyncio.get_running_loop()
         try:

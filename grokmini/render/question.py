@@ -38,6 +38,7 @@ def option_lines(options: tuple[PermissionOption, ...], width: int) -> list[Line
 
 
 def _option(option: PermissionOption, width: int) -> list[Line]:
-    rule = f" ({option.rule})" if option.rule and option.rule not in option.label else ""
-    spans = (Span(option.label + rule),)
+    rule = Span(f" ({option.rule})").text if option.rule else ""
+    label = Span(option.label).text
+    spans = (Span(label if rule[2:-1] in label else label + rule),)
     return hanging(lambda inner: wrap_spans(spans, inner), Span(f"  {option.key} ", BOLD), width)

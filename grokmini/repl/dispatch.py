@@ -31,8 +31,13 @@ Submission: TypeAlias = Slash | Shell | Message
 
 
 def classify(text: str) -> Submission:
-    """What the text is. A path (`/etc/hosts is wrong`) is no command: a second slash in the word tells."""
+    """What the text is. A path (`/etc/hosts is wrong`) is no command: a second slash in the word tells.
+
+    A mark alone is nobody's prompt: it asks what can be typed.
+    """
     stripped = text.strip()
+    if stripped in ("/", "!"):
+        return Slash("help", "")
     if slash := _SLASH.fullmatch(stripped):
         return Slash(slash[1], (slash[2] or "").strip())
     if stripped.startswith("!") and stripped[1:].strip():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shlex
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple, assert_never
@@ -168,7 +169,7 @@ class ToolCalls:
                 planned,
                 ToolErrorKind.PERMISSION_DENIED,
                 "Not run: this needs the user's permission and nobody can be asked in this run. The user can allow "
-                f"it with --allow '{rule}' or --permission-mode. Do what is possible without it, and say so.",
+                f"it with {_way_to_allow(rule)}. Do what is possible without it, and say so.",
             )
             return
         question = PermissionAsked(
@@ -229,3 +230,10 @@ class ToolCalls:
     async def _run_one(self, planned: PlannedCall) -> None:
         assert planned.tool is not None and planned.args is not None
         planned.result = await self._runner.run(planned.tool, planned.args, planned.ctx)
+
+
+def _way_to_allow(rule: str) -> str:
+    """The option that would allow a call; a rule with line ends in it cannot be written on a command line."""
+    if "\u240a" in rule or "\n" in rule:
+        return "--permission-mode always-approve (no --allow rule can name a command of several lines)"
+    return f"--allow {shlex.quote(rule)} or --permission-mode"

@@ -263,3 +263,11 @@ def test_importing_it_loads_no_command_line_and_no_second_http_stack() -> None:
 def test_httpx_is_whole_after_the_bare_import() -> None:
     code = "import grokmini.net.http, importlib; importlib.import_module('httpx._main')"
     subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
+async def test_a_port_that_cannot_be_is_no_address() -> None:
+    client = HttpClient()
+    with pytest.raises(SampleError) as caught:
+        await client.get("http://127.0.0.1:99999/v1/models", headers={}, deadlines=Deadlines())
+    assert caught.value.kind is SampleErrorKind.BAD_REQUEST
+    assert "base_url" in caught.value.hint

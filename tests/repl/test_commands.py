@@ -148,3 +148,7 @@ async def test_usage_counts_tokens_by_model_and_the_window() -> None:
         "  m: 1 request, 10 in, 7 out",
         "context: about 25 % of 4,000 tokens",
     ]
+
+
+def test_a_mark_alone_asks_for_help_and_is_no_prompt() -> None:
+    assert classify("/") == classify(" ! ") == Slash("help", "")

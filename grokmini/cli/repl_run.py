@@ -1,42 +1,41 @@
-"""`grokmini`: a session with a person at the keyboard, inline or, where a terminal asks for it, in linear lines."""
+"""`grokmini`: a session with a person at the keyboard, inline or, where a terminal asks for it, in linear lines.
+
+Inline the prompt is drawn as soon as it is known how; what costs time to load comes after.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grokmini.cli.choose_model import confirm_model, find_model
-from grokmini.cli.choose_session import OpenAs
-from grokmini.cli.models import usable_names
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.wire import Wired, start_session
-from grokmini.protocol.model import ModelSpec
+from grokmini.protocol.errors import ExitCode
 from grokmini.render.capabilities import Capabilities, detect
-from grokmini.repl.painter import Size
-from grokmini.repl.ports import OpenedSession
+
+if TYPE_CHECKING:  # loading these takes longer than all that is needed for the first frame
+    from grokmini.repl.painter import Size
+    from grokmini.repl.stage import Stage
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 HISTORY_FILE = "history.jsonl"
+_MOST_STRAY = 10_000
 
 
 def run_repl(options: Options) -> int:
     """Talk until the person leaves. Returns the exit code; raises `GrokminiError`."""
-    root = load_root(options)
-    model = confirm_model(root, asyncio.run(find_model(root)), sys.stdin.readline)
-    return asyncio.run(_talk(root, model))
-
-
-async def _talk(root: Root, model: ModelSpec) -> int:
-    wired = await start_session(root, model, OpenAs.from_options(root.options), interactive=True)
-    opened, sessions = _opened(wired), Sessions(root, wired)
-    found = _capabilities()
+    root, found = load_root(options), _capabilities()
     if _is_linear(root, found):
-        return await _talk_in_lines(root, found, opened, sessions)
-    return await _talk_inline(root, found, opened, sessions)
+        return _run_in_lines(root, found)
+    with _stray_output() as stray:
+        return asyncio.run(_talk_inline(root, found, stray))
 
 
 def _is_linear(root: Root, found: Capabilities) -> bool:
@@ -45,9 +44,12 @@ def _is_linear(root: Root, found: Capabilities) -> bool:
     return linear or not os.isatty(STDOUT)
 
 
-async def _talk_in_lines(root: Root, found: Capabilities, opened: OpenedSession, sessions: Sessions) -> int:
+def _run_in_lines(root: Root, found: Capabilities) -> int:
+    from grokmini.cli.choose_model import confirm_model, find_model
+    from grokmini.cli.repl_sessions import Sessions
     from grokmini.repl.linear import LinearOptions, LinearTerminal, run
 
+    model = confirm_model(root, asyncio.run(find_model(root)), sys.stdin.readline)
     prompt = STDOUT if os.isatty(STDOUT) else STDERR
     terminal = LinearTerminal(STDIN, STDOUT, prompt, found.width, found.unicode, found.colour_level)
     linear = LinearOptions(
@@ -56,12 +58,18 @@ async def _talk_in_lines(root: Root, found: Capabilities, opened: OpenedSession,
         show_reasoning=root.settings.ui.show_reasoning,
         resumable=_is_saved(root),
     )
-    return await run(opened, sessions, terminal, linear)
+
+    async def talk() -> int:
+        sessions = await Sessions.start(root, model)
+        return await run(sessions.opened, sessions, terminal, linear)
+
+    return asyncio.run(talk())
 
 
-async def _talk_inline(root: Root, found: Capabilities, opened: OpenedSession, sessions: Sessions) -> int:
-    from grokmini.repl.inline import InlineOptions, InlineTerminal, run
+async def _talk_inline(root: Root, found: Capabilities, stray: int) -> int:
     from grokmini.repl.reflow import reflow_of
+    from grokmini.repl.signals import handled
+    from grokmini.repl.stage import InlineTerminal, Stage
 
     terminal = InlineTerminal(
         keyboard=STDIN,
@@ -72,18 +80,80 @@ async def _talk_inline(root: Root, found: Capabilities, opened: OpenedSession, s
         reflow=reflow_of(os.environ),
         size=_size,
         env=os.environ,
+        stray=stray,
     )
-    inline = InlineOptions(
+    stage = Stage(terminal)
+    with stage.taken():
+        opening = asyncio.ensure_future(_open(root, stage))
+        stopped: list[int] = []
+
+        def stop(code: int) -> None:
+            stopped.append(code)
+            opening.cancel()
+
+        with handled(
+            {
+                signal.SIGINT: lambda: stop(ExitCode.SIGINT),
+                signal.SIGTERM: lambda: stop(ExitCode.SIGTERM),
+                signal.SIGHUP: lambda: stop(ExitCode.SIGHUP),
+            }
+        ):
+            await asyncio.wait([opening])
+        return stopped[0] if stopped else await opening.result()()
+
+
+async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
+    """Load the program and start the session, once the prompt is on its way to the terminal; how to go on."""
+    await asyncio.sleep(0)
+    from grokmini.cli.choose_model import confirm_model, find_model
+
+    chosen = await find_model(root)
+    model = chosen.spec
+    if chosen.server:
+        with stage.stepped_aside(), _interruptible():
+            model = confirm_model(root, chosen, sys.stdin.readline)
+    from grokmini.cli.repl_sessions import Sessions
+    from grokmini.repl.inline import InlineOptions, run
+
+    sessions = await Sessions.start(root, model)
+    options = InlineOptions(
         walk=_files_below,
         history=_history_file(root),
         first_prompt=root.options.prompt or "",
         show_reasoning=root.settings.ui.show_reasoning,
         resumable=_is_saved(root),
     )
-    return await run(opened, sessions, terminal, inline)
+    return lambda: run(sessions.opened, sessions, stage, options)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a read that blocks the event loop, as without one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _stray_output() -> Iterator[int]:
+    """A file for what libraries write to standard error while the screen is ours; it goes to the log in the end."""
+    with tempfile.TemporaryFile() as file:
+        try:
+            yield file.fileno()
+        finally:
+            file.seek(0)
+            text = file.read(_MOST_STRAY).decode("utf-8", "replace")
+            if text:
+                import logging
+
+                logging.getLogger("grokmini.stderr").warning("%s", text)
 
 
 def _size() -> Size:
+    from grokmini.repl.painter import Size
+
     columns, rows = os.get_terminal_size(STDOUT)
     return Size(columns, rows)
 
@@ -100,35 +170,6 @@ def _is_saved(root: Root) -> bool:
 
 def _history_file(root: Root) -> Path | None:
     return root.places.state / HISTORY_FILE if root.places and root.options.save else None
-
-
-class Sessions:
-    """Opens further sessions for `/new`: same settings, and the folder, the model and the mode of the last."""
-
-    def __init__(self, root: Root, last: Wired) -> None:
-        self._root = root
-        self._last = last
-
-    async def new(self) -> OpenedSession:
-        """A fresh session."""
-        live = self._last.live
-        options = self._root.options._replace(permission_mode=live.mode.value)
-        root = self._root._replace(cwd=self._last.workspace.root, options=options)
-        self._last = await start_session(root, live.model, OpenAs(save=options.save), interactive=True)
-        return _opened(self._last)
-
-    def models(self) -> Sequence[str]:
-        """Names that `/model` takes and that can be used: no provider without a key."""
-        return usable_names(self._root.catalogue)
-
-
-def _opened(wired: Wired) -> OpenedSession:
-    return OpenedSession(
-        handle=wired.handle,
-        events=wired.events,
-        usage=wired.chat.usage,
-        diff=lambda: wired.workspace.changes.diff(None),
-    )
 
 
 def _capabilities() -> Capabilities:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from grokmini.protocol.events import (
 )
 from grokmini.protocol.tools import TodoEntry
 from grokmini.render.lines import Line, Span, line_of
-from grokmini.render.look import DIM, Look
+from grokmini.render.look import DIM
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
 from grokmini.repl.commands.table import COMMANDS
@@ -33,39 +33,21 @@ from grokmini.repl.handover import Handover, HandoverError
 from grokmini.repl.history import History
 from grokmini.repl.inline_desk import InlineDesk, Outlets
 from grokmini.repl.input import Input
-from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.keys import Key, Press
 from grokmini.repl.linear import CLOSE_SECONDS, FORCED, GONE_SECONDS, REASONS, SESSION_ENDED, WELCOME
 from grokmini.repl.live import LiveParts, compose, room_for_panel
 from grokmini.repl.painter import Cursor, LiveView, Size
 from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
 from grokmini.repl.ports import OpenedSession, SessionFactory
-from grokmini.repl.reflow import Reflow
-from grokmini.repl.screen import Screen
 from grokmini.repl.session_state import SessionState
 from grokmini.repl.signals import handled
+from grokmini.repl.stage import Stage
 from grokmini.repl.status import StatusFacts, status_line
 from grokmini.repl.submissions import Submissions
 
 EVENTS_AT_ONCE = 20
 WAITING_AFTER = 3.0
 """Seconds of silence after which the status line says that the model is waited for."""
-
-
-class InlineTerminal(NamedTuple):
-    """The terminal's descriptors, and what it can do. `size` reads its size, `stray` takes what others write to
-    standard error while the live region is up.
-    """
-
-    keyboard: int
-    output: int
-    unicode: bool
-    colour_level: int
-    links: bool
-    reflow: Reflow
-    size: Callable[[], Size]
-    env: Mapping[str, str]
-    stray: int | None = None
 
 
 class InlineOptions(NamedTuple):
@@ -81,38 +63,27 @@ class InlineOptions(NamedTuple):
     vi: bool = False
 
 
-async def run(
-    opened: OpenedSession, factory: SessionFactory, terminal: InlineTerminal, options: InlineOptions
-) -> int:
+async def run(opened: OpenedSession, factory: SessionFactory, stage: Stage, options: InlineOptions) -> int:
     """Talk with a person until they leave; the exit code. The session is shut down and closed by then.
 
-    Raises `OSError` when the keyboard is no terminal.
+    The stage's terminal is taken already; it is given back before this returns.
     """
-    return await InlineApp(opened, factory, terminal, options).run()
+    return await InlineApp(opened, factory, stage, options).run()
 
 
 class InlineApp:
     """Connects keyboard, session and screen on one event loop."""
 
     def __init__(
-        self, opened: OpenedSession, factory: SessionFactory, terminal: InlineTerminal, options: InlineOptions
+        self, opened: OpenedSession, factory: SessionFactory, stage: Stage, options: InlineOptions
     ) -> None:
         loop = self._loop = asyncio.get_running_loop()
         self.opened = opened
-        self._terminal = terminal
+        terminal = self._terminal = stage.terminal
+        self._stage = stage
         self._options = options
-        self._look = Look(unicode=terminal.unicode, links=terminal.links)
-        self._screen = Screen(
-            terminal.output,
-            colour_level=terminal.colour_level,
-            links=terminal.links,
-            reflow=terminal.reflow,
-            size=terminal.size,
-            loop=loop,
-            on_gone=lambda error: self._finish(ExitCode.SIGHUP),
-            stray=terminal.stray,
-        )
-        self._keyboard = Keyboard(terminal.keyboard, self._on_presses, lambda: self._finish(ExitCode.SIGHUP))
+        self._look = stage.look
+        self._screen, self._keyboard = stage.screen, stage.keyboard
         self._handover = Handover(self._screen, self._keyboard, terminal.env)
         self._state = SessionState()
         self._transcript = self._fresh_transcript()
@@ -148,12 +119,11 @@ class InlineApp:
             signal.SIGCONT: self._continued,
             signal.SIGWINCH: self._resized,
         }
+        self._stage.attend(self._on_presses, lambda: self._finish(ExitCode.SIGHUP))
         with handled(handlers):
             try:
-                self._keyboard.quieten()
-                self._screen.enter()
                 self._screen.show(self._compose)
-                self._keyboard.listen()
+                self._keyboard.reopen()
                 self._consumer = self._task(self._consume(self.opened))
                 code = await self._done
                 await self._close(code)
@@ -377,7 +347,10 @@ class InlineApp:
 
     def _fresh_transcript(self) -> Transcript:
         shown = Shown(
-            look=self._look, reasoning=self._options.show_reasoning, home=self._terminal.env.get("HOME", "")
+            look=self._look,
+            reasoning=self._options.show_reasoning,
+            home=self._terminal.env.get("HOME", ""),
+            queue=False,
         )
         return Transcript(self._terminal.size().columns or 80, shown)
 

@@ -32,6 +32,10 @@ class Keyboard:
         self._ahead = b""
         self._reading = False
 
+    def hush(self) -> None:
+        """Echo nothing and lose nothing until `quieten` comes. Raises `OSError` when it is no terminal."""
+        self._mode.hush()
+
     def quieten(self) -> None:
         """Set raw mode, so that nothing is echoed but by us. What was typed before is kept for `listen`.
 
@@ -58,7 +62,7 @@ class Keyboard:
         self._mode.leave()
 
     def reopen(self) -> None:
-        """After `close`: take the terminal back from another program and go on."""
+        """After `close` or `hush`: set raw mode and read, first what was typed meanwhile."""
         try:
             self.quieten()
         except OSError:

@@ -38,16 +38,22 @@ class TtyMode:
         """Whether the mode is set and would be put back."""
         return self._found is not None
 
+    def hush(self) -> None:
+        """Echo nothing and keep every key for later; Ctrl-C and Ctrl-Z stay signals. Raises `OSError` as `enter`."""
+        try:
+            self._remember()
+            attributes = self._attributes(termios.ECHO | termios.ECHONL | termios.ICANON, 0)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, attributes)
+        except termios.error as error:
+            raise OSError(*error.args) from error
+
     def enter(self) -> bytes:
         """Set the mode; the bytes that were typed before. Raises `OSError` when it is no terminal (any more).
 
         Entered already, the mode is set once more (someone else may have changed it meanwhile).
         """
         try:
-            if self._found is None:
-                found = termios.tcgetattr(self._descriptor)
-                atexit.register(self.leave)
-                self._found = found
+            self._remember()
             quiet = self._attributes(termios.ECHO | termios.ECHONL, 0)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, quiet)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, self._attributes(_LOCAL_OFF, _INPUT_OFF))
@@ -65,6 +71,12 @@ class TtyMode:
             termios.tcsetattr(self._descriptor, termios.TCSANOW, found)
         except termios.error:  # the terminal is gone
             pass
+
+    def _remember(self) -> None:
+        if self._found is None:
+            found = termios.tcgetattr(self._descriptor)
+            atexit.register(self.leave)
+            self._found = found
 
     def _attributes(self, local_off: int, input_off: int) -> list[int | list[bytes | int]]:
         assert self._found is not None

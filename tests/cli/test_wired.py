@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.cli.options import Options
-from grokmini.cli.repl_run import Sessions
+from grokmini.cli.repl_sessions import Sessions
 from grokmini.cli.root import load_root
 from grokmini.cli.wire import Wired, open_session
 from grokmini.protocol.commands import CancelTurn, ChangeDirectory, Prompt, SetMode, SetModel, Shutdown

@@ -7,6 +7,7 @@ from collections import deque
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grokmini.protocol.codec import join_surrogates
 from grokmini.text.sanitise import sanitise, strip_ansi
 from grokmini.text.truncate import cut_long_lines
 from grokmini.tools.contract import SpillFiles
@@ -118,11 +119,14 @@ class CommandOutput:
         if self._path is None or (self._spill_failed and not self._written):
             return "; the whole could not be kept in a file"
         if self._written < self.total:
-            return f"; the first {self._written:,} bytes are in {self._path}"
-        return f"; full output in {self._path}"
+            return f"; the first {self._written:,} bytes are in {self._shown_path()}"
+        return f"; full output in {self._shown_path()}"
 
     def _spill_path(self) -> str | None:
-        return str(self._path) if self._path is not None and self._written else None
+        return self._shown_path() if self._written else None
+
+    def _shown_path(self) -> str:
+        return join_surrogates(str(self._path))
 
     def _omitted_bytes(self) -> int:
         return self.total - len(self._head) - self._tail_size

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.text.nearest import nearest
@@ -120,7 +121,7 @@ def _other(error: OSError, shown: str) -> str:
 
 
 def _not_found(path: Path, shown: str, ctx: ToolCallContext) -> str:
-    base = f"{shown} does not exist (the working directory is {ctx.cwd})."
+    base = f"{shown} does not exist (the working directory is {join_surrogates(str(ctx.cwd))})."
     parent = path.parent
     try:
         with os.scandir(parent) as entries:

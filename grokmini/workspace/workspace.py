@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
+from grokmini.protocol.codec import join_surrogates
 from grokmini.workspace.changes import ChangeLog
 from grokmini.workspace.files import read_bytes, write_bytes
 
@@ -77,11 +78,12 @@ class Workspace:
         return Path(os.path.realpath(path))
 
     def shown(self, path: Path) -> str:
-        """How to show a path: relative to the root when inside, else absolute."""
-        try:
-            return str(path.relative_to(self._root))
-        except ValueError:
-            return str(path)
+        """How to show a path: relative to the root when inside, else absolute.
+
+        Bytes of a name that are no UTF-8 show as U+FFFD: the text is for eyes and models, not for opening.
+        """
+        inside = path.is_relative_to(self._root)
+        return join_surrogates(str(path.relative_to(self._root) if inside else path))
 
     def read(self, path: Path) -> bytes:
         """The whole file. Raises `OSError` (see `files.read_bytes`)."""

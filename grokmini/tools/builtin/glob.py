@@ -52,7 +52,7 @@ class GlobTool(Tool[GlobArgs]):
 
     async def run(self, args: GlobArgs, ctx: ToolCallContext) -> ToolOutput:
         """Find them. Raises `ToolError`."""
-        where = _split(args, ctx)
+        where, workspace = _split(args, ctx), ctx.resources.get(Workspace)
         try:
             glob = Glob(where.pattern)
         except ValueError as error:
@@ -68,11 +68,10 @@ class GlobTool(Tool[GlobArgs]):
         except OutOfTimeError as error:
             raise ToolError(
                 ToolErrorKind.TIMEOUT,
-                f"Looking through {where.top} took longer than {SECONDS:g} s. Give a folder below it as `path`.",
+                f"Looking through {workspace.shown(where.top)} took longer than {SECONDS:g} s. Give a folder below it as `path`.",
             ) from error
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, where.top, ctx) from error
-        workspace = ctx.resources.get(Workspace)
         lines = [workspace.shown(Path(path)) for path in found[:LIMIT]]
         summary = SummaryDisplay(f"{len(found)} file{'' if len(found) == 1 else 's'}")
         if not lines:

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Final
 
 import msgspec
 
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
@@ -178,14 +179,15 @@ def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:
         return []
     root = ctx.resources.get(Workspace).root
     state.move_to(root)
-    return [f"{lost} no longer exists; the command ran in {root}"]
+    return [join_surrogates(f"{lost} no longer exists; the command ran in {root}")]
 
 
 def _carry(state: ShellState, spec: CommandSpec, dump: bytes, ctx: ToolCallContext) -> list[str]:
     state.absorb(spec, dump)
     if state.cwd == spec.cwd:
         return []
-    return [f"commands now start in {state.cwd}; paths of the file tools still start from {ctx.cwd}"]
+    note = f"commands now start in {state.cwd}; paths of the file tools still start from {ctx.cwd}"
+    return [join_surrogates(note)]
 
 
 def _result(

@@ -93,9 +93,10 @@ class DraftKeys:
         self._typing = True
 
     def insert(self, text: str) -> None:
-        """Put text at the cursor, as one step of undo."""
+        """Put text at the cursor or in the place of what is selected, as one step of undo."""
         self._buffer.save_to_undo_stack()
-        self._buffer.exit_selection()
+        if self._buffer.selection_state:
+            self._buffer.cut_selection()
         self._buffer.insert_text(text)
         self._typing = False
 

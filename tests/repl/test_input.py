@@ -41,6 +41,7 @@ LONG = "\n".join(f"line {number}" for number in range(34))
         ((b"abc", b"\x1bq", b"\r"), "abc"),
         ((b"ab", b"\x1b[99;99~", b"\r"), "ab"),
         ((b"abc", b"\x1b[1;2D", b"x", b"\r"), "abx"),
+        ((b"abc", b"\x1b[1;2D", pasted("x"), b"\r"), "abx"),
         ((b"one", b"\x1f", b"two", b"\r"), "two"),
         ((b"one", LEFT, b"x", UNDO, b"\r"), "one"),
         ((pasted("one\r\ntwo\rthree\n"), b"\r"), "one\ntwo\nthree\n"),
@@ -77,6 +78,20 @@ def test_a_message_is_written_and_sent_once(bursts: tuple[bytes, ...], sent: str
 )
 def test_keys_that_are_not_the_drafts_are_asked_of_the_program(typed: bytes, asked: Action) -> None:
     assert Typist().type(typed) == [asked]
+
+
+def test_a_paste_that_comes_byte_by_byte_with_enter_right_behind_is_one_paste_and_one_message() -> None:
+    typist = Typist()
+    text = "\n".join(f"line {number}" for number in range(30))
+    data = pasted(text) + ENTER
+    assert typist.type(data, cut=[1] * len(data)) == [Submit(text)]
+
+
+def test_answers_of_the_terminal_never_become_text() -> None:
+    typist = Typist()
+    answers = b"\x1b[?62;22c\x1b[24;80R\x1b[I\x1b]11;rgb:0/0/0\x07\x1bP1$r0m\x1b\\\x1b[?2026;2$y"
+    assert typist.type(b"a" + answers + b"b", cut=[1] * 100) == []
+    assert typist.draft == "ab"
 
 
 def test_with_a_draft_ctrl_b_moves_and_ctrl_d_deletes() -> None:

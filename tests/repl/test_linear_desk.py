@@ -18,7 +18,7 @@ from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.render.look import Look
 from grokmini.repl.history import History
-from grokmini.repl.keys import Key, Press, Text
+from grokmini.repl.keys import Burst, Chord, Key, Press, Text
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT, LinearDesk, Outlets
 from grokmini.repl.linear_questions import KEPT
 from grokmini.repl.linear_screen import LinearScreen
@@ -231,3 +231,11 @@ def test_ctrl_c_on_nothing_says_how_to_leave(scene: Scene) -> None:
     scene.press(Key.INTERRUPT)
     assert scene.written == HOW_TO_LEAVE + "\n"
     assert scene.left == 0
+
+
+def test_keys_of_the_full_editor_do_nothing_here() -> None:
+    scene = Scene()
+    scene.press(Text("draft"))
+    written = scene.written
+    scene.press(Chord("\x1b[D"), Burst("draft"))
+    assert (scene.written, scene.desk.draft.text) == (written, "draft")

@@ -68,7 +68,8 @@ class GlobTool(Tool[GlobArgs]):
         except OutOfTimeError as error:
             raise ToolError(
                 ToolErrorKind.TIMEOUT,
-                f"Looking through {workspace.shown(where.top)} took longer than {SECONDS:g} s. Give a folder below it as `path`.",
+                f"Looking through {workspace.shown(where.top)} took longer than {SECONDS:g} s. "
+                "Give a folder below it as `path`.",
             ) from error
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, where.top, ctx) from error

@@ -244,14 +244,16 @@ async def test_a_guardian_that_was_killed_is_replaced_and_knows_what_runs() -> N
     inode = os.fstat(reading).st_ino
     with subprocess.Popen(["sleep", "60"], pass_fds=(writing,), start_new_session=True) as held:
         os.close(writing)
+        os.close(reading)  # who holds either end is killed
         guardian.expect(inode)
         assert guardian.pid is not None
         os.kill(guardian.pid, signal.SIGKILL)
         os.waitid(os.P_PID, guardian.pid, os.WEXITED | os.WNOWAIT)
         guardian.started(inode, held.pid)
-        guardian.hang_up()
+        replacement = guardian.hang_up()
+        assert replacement is not None
         assert await asyncio.to_thread(held.wait, 5) == -signal.SIGKILL
-    os.close(reading)
+        assert await asyncio.to_thread(replacement.wait, 5) == 0
 
 
 async def test_kill_now_kills_all_at_once_without_a_loop(tmp_path: Path) -> None:

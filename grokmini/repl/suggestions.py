@@ -73,8 +73,6 @@ class Suggestions:
         self._paths.search(self._cwd(), lead + token.typed, lambda found: self._found(token, lead, found))
 
     def _found(self, token: Token, lead: str, found: Found) -> None:
-        if token != self._token:
-            return
         mention = token.kind == "path"
         self._show([path_item(path.removeprefix(lead), mention=mention) for path in found.paths])
         self._on_found()

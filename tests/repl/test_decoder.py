@@ -93,7 +93,7 @@ CASES: dict[str, tuple[tuple[bytes, ...], list[Press]]] = {
     "F1 of the Linux console": ((b"\x1b[[Ax",), [Chord("\x1b[[A"), Text("x")]),
     "F3 is no cursor report when it comes as SS3": ((b"\x1bOR",), [Chord("\x1bOR")]),
     "reports of modes, windows, status and the keyboard": (
-        (b"\x1b[?2026;2$y\x1b[8;24;80t\x1b[0n\x1b[?1u\x1b[>41;354;0cx",),
+        (b"\x1b[?2026;2$y\x1b[4;1$y\x1b[8;24;80t\x1b[0n\x1b[?1u\x1b[>41;354;0cx",),
         [Text("x")],
     ),
     "the mouse, if someone turned it on": ((b"\x1b[<0;10;10M\x1b[<0;10;10mx",), [Text("x")]),

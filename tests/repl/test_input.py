@@ -166,6 +166,22 @@ def test_history_search_finds_shows_and_takes_a_text() -> None:
     assert typist.sends(ENTER) == ["calc again"]
 
 
+def test_history_search_goes_on_to_what_has_all_the_words() -> None:
+    typist = Typist(sent=["calx", "cat", "dog"])
+    typist.type(b"\x12", "ca")
+    assert typist.rows()[0] == "› cat"
+    typist.type("l")
+    assert typist.rows()[0] == "› calx"
+
+
+def test_what_is_typed_without_another_key_is_undone_together() -> None:
+    typist = Typist()
+    typist.type("a", "b", LEFT, RIGHT, "c", "d", UNDO)
+    assert typist.draft == "ab"
+    typist.type(UNDO)
+    assert typist.draft == ""
+
+
 def test_history_search_that_is_left_keeps_the_draft() -> None:
     for leave in (ESCAPE, b"\x07"):
         typist = Typist(sent=["other"])

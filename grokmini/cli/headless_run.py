@@ -25,6 +25,7 @@ from grokmini.protocol.errors import ExitCode, GrokminiError, SessionError, Usag
 from grokmini.protocol.events import EventRecord, TurnEnded
 
 STDOUT = 1
+ELSEWHERE = "make room there or send it elsewhere; grokmini --continue has the answer"
 
 
 class _StoppedError(Exception):
@@ -70,7 +71,7 @@ class HeadlessProcess:
         self._stop.release()
         trouble = self._output.error
         if trouble is not None and not isinstance(trouble, BrokenPipeError):
-            complain(SessionError(f"standard output cannot be written: {trouble.strerror}"))
+            complain(SessionError(f"standard output cannot be written: {trouble.strerror}", ELSEWHERE))
             return ExitCode.ERROR
         return code
 

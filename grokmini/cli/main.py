@@ -117,4 +117,5 @@ def _cannot_write(error: OSError) -> int:
     if isinstance(error, BrokenPipeError):
         return 0
     sys.stderr.write(f"grokmini: standard output cannot be written: {error.strerror}\n")
+    sys.stderr.write("  make room there or send it elsewhere\n")
     return 1

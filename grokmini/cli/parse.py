@@ -182,7 +182,7 @@ def _at_least_one(name: str, text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
-        raise UsageError(f"{name} needs a whole number of at least 1, not {text!r}")
+        raise UsageError(f"{name} needs a whole number of at least 1, not {text!r}", f"as in {name} 20")
     return int(text)
 
 
@@ -198,6 +198,6 @@ def _check_together(options: Options) -> None:
         if given
     ]
     if len(ways) > 1:
-        raise UsageError(f"{ways[0]} and {ways[1]} exclude each other")
+        raise UsageError(f"{ways[0]} and {ways[1]} exclude each other", "give one of them")
     if not options.save and len(ways) == 1 and ways[0] != "--session-id":
-        raise UsageError(f"--no-save and {ways[0]} exclude each other")
+        raise UsageError(f"--no-save and {ways[0]} exclude each other", "give one of them")

@@ -35,7 +35,7 @@ from grokmini.session.prefix import SessionPrefix
 from grokmini.session.stream import EventStream, Subscription
 from grokmini.session.turn import CONCISE_WINDOW
 from grokmini.store.sessions import OpenSession
-from grokmini.tools.builtin.todo_write import TodoStore
+from grokmini.tools.builtin.todo_write import TodoStore, todos_from
 from grokmini.tools.contract import Resources
 from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import NOTHING, protect
@@ -129,7 +129,7 @@ def _connect(
         registry=registry,
         policy=policy,
         workspace=workspace,
-        resources=_resources(workspace, shell, stream, policy),
+        resources=_resources(opened, workspace, shell, stream, policy),
         runner=runner,
         log=opened.files,
         record=opened.files,
@@ -216,13 +216,15 @@ def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPo
 
 
 def _resources(
-    workspace: Workspace, shell: ShellState, stream: EventStream, policy: PermissionPolicy
+    opened: OpenSession, workspace: Workspace, shell: ShellState, stream: EventStream, policy: PermissionPolicy
 ) -> Resources:
     resources = Resources()
     resources.add(Workspace, workspace)
     resources.add(ShellState, shell)
     resources.add(HiddenFiles, HiddenFiles(policy.read_denials))
-    resources.add(TodoStore, TodoStore(lambda todos: stream.emit(TodoChanged(todos))))
+    todos = TodoStore(lambda entries: stream.emit(TodoChanged(entries)))
+    todos.restore(todos_from(stored.item for stored in opened.items))
+    resources.add(TodoStore, todos)
     return resources
 
 

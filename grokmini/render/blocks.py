@@ -212,15 +212,14 @@ class Fold:
         return []
 
     def _apply_queue(self, event: ev.PromptQueued | ev.PromptUnqueued) -> list[Change]:
+        text = queue_text(event, self._queued.get(event.prompt_id, ""))
         if isinstance(event, ev.PromptQueued):
             self._queued[event.prompt_id] = event.text
-            return self._note("info", f"queued: {_quoted(event.text)}") if self._tells_queue else []
-        text = self._queued.pop(event.prompt_id, "")
-        if event.reason == "interjected":
-            return self._beside(PromptBlock(self._new_id(), None, text))
-        if event.reason == "removed" and self._tells_queue:
-            return self._note("info", f"no longer queued: {_quoted(text)}" if text else "no longer queued")
-        return []
+        else:
+            words = self._queued.pop(event.prompt_id, "")
+            if event.reason == "interjected":
+                return self._beside(PromptBlock(self._new_id(), None, words))
+        return self._note("info", text) if text and self._tells_queue else []
 
     def _grow(self, kind: type[TextBlock] | type[ReasoningBlock], text: str) -> list[Change]:
         if not text:
@@ -274,6 +273,15 @@ class Fold:
             verb = "allowed" if event.answer.decision == "allow" else "refused"
             changes += self._note("info", f"always {verb} {scope}: {event.answer.rule}")
         return changes
+
+
+def queue_text(event: ev.PromptQueued | ev.PromptUnqueued, words: str) -> str:
+    """What is said of a prompt that waits, or that left the queue; `words` are its own. Empty for nothing."""
+    if isinstance(event, ev.PromptQueued):
+        return f"queued: {_quoted(event.text)}"
+    if event.reason != "removed":
+        return ""
+    return f"no longer queued: {_quoted(words)}" if words else "no longer queued"
 
 
 def _quoted(text: str) -> str:

@@ -13,7 +13,7 @@ class LinearView:
     """Turns events into complete lines that can be printed at once and never change.
 
     `prompts` False leaves out prompts that the person has just typed on the same screen. `home` is the home
-    folder, shown as `~`.
+    folder, shown as `~`. `queue` False says nothing of prompts that wait: whoever prints the lines does.
     """
 
     def __init__(
@@ -25,6 +25,7 @@ class LinearView:
         tool_preview: Preview | None = None,
         prompts: bool = True,
         home: str = "",
+        queue: bool = True,
     ) -> None:
         shown = Shown(
             look=Look(unicode=unicode),
@@ -32,6 +33,7 @@ class LinearView:
             reasoning=show_reasoning,
             prompts=prompts,
             home=home,
+            queue=queue,
         )
         self._transcript = Transcript(width, shown)
 

@@ -23,6 +23,7 @@ from grokmini.repl.keys import Chord, Key, Press, Text
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT, MODE_CYCLE
 from grokmini.repl.linear_editor import LinearEditor
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
+from grokmini.repl.question import keys_of
 from grokmini.repl.session_state import SessionState
 
 HINT_SECONDS = 2.0
@@ -160,7 +161,7 @@ class InlineDesk:
             elif overlay.reason_for is not None:
                 self.reason = LinearEditor(REASON_PROMPT, width=80)
             else:
-                self.say(f"a number from 1 to {len(overlay.asked.options)} answers", now)
+                self.say(f"{keys_of(overlay.asked.options)} answers", now)
 
     def _press_reason(self, overlay: Overlay, reason: LinearEditor, press: Press) -> None:
         if press is Key.ESCAPE:

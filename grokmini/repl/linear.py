@@ -18,7 +18,16 @@ from typing import NamedTuple
 
 from grokmini.protocol.commands import SessionCommand, Shutdown
 from grokmini.protocol.errors import ExitCode
-from grokmini.protocol.events import DirectoryChanged, PromptQueued, SessionEvent, SessionStarted, TurnStarted
+from grokmini.protocol.events import (
+    DirectoryChanged,
+    PromptQueued,
+    PromptUnqueued,
+    SessionEvent,
+    SessionStarted,
+    TurnStarted,
+)
+from grokmini.render.blocks import queue_text
+from grokmini.render.blockview import notice_lines
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
@@ -226,6 +235,7 @@ class LinearApp:
             unicode=terminal.unicode,
             show_reasoning=self._options.show_reasoning,
             home=os.environ.get("HOME", ""),
+            queue=False,
         )
 
     async def _consume(self, opened: OpenedSession) -> None:
@@ -251,15 +261,23 @@ class LinearApp:
             lines = [] if on_screen else lines
         if isinstance(event, SessionStarted | DirectoryChanged):
             self._history.cwd = event.cwd
-        if isinstance(event, PromptQueued) and not self._told_of_queue:
-            self._told_of_queue = True
-            lines = [*lines, line_of(QUEUE_HINT, DIM)]
+        if isinstance(event, PromptQueued | PromptUnqueued):
+            lines = [*lines, *self._queue_lines(event)]
         if lines and not self._screen.holding:
             self._held_since = now
         self._screen.hold(lines)
         if isinstance(event, SessionStarted) and not self._welcomed:
             self._welcome()
         self._settle_soon()
+
+    def _queue_lines(self, event: PromptQueued | PromptUnqueued) -> list[Line]:
+        """What is said of the queue at once, also in the middle of a reply; the first time with what a key does."""
+        text = queue_text(event, "")
+        lines = notice_lines("info", text, self._width, self._look) if text else []
+        if isinstance(event, PromptQueued) and not self._told_of_queue:
+            self._told_of_queue = True
+            lines.append(line_of(QUEUE_HINT, DIM))
+        return lines
 
     def _welcome(self) -> None:
         """The first lines are there: from now on there is somebody to talk to."""

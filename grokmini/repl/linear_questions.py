@@ -12,7 +12,7 @@ from grokmini.render.look import Look
 from grokmini.render.question import option_lines, question_lines
 from grokmini.repl.linear_editor import LinearEditor
 from grokmini.repl.linear_screen import LinearScreen
-from grokmini.repl.question import GUARD, answer_of, read_answer
+from grokmini.repl.question import GUARD, answer_of, keys_of, read_answer
 from grokmini.repl.session_state import SessionState
 
 ANSWER_PROMPT = "answer: "
@@ -72,7 +72,7 @@ class LinearQuestions:
             return
         option = read_answer(typed, self._asked.options)
         if option is None:
-            self._screen.say(f"type a number from 1 to {len(self._asked.options)}, then Enter")
+            self._screen.say(f"type {keys_of(self._asked.options)}, then Enter")
         elif option.wants_text:
             self._reason_for = option
             self.line = LinearEditor(REASON_PROMPT, width=self.width)

@@ -283,7 +283,7 @@ async def test_an_answer_that_is_none_says_what_may_be_typed_and_asks_again() ->
         t.session.ask("q1")
         await t.person.see("answer: ")
         t.person.type("maybe\r")
-        await t.person.see("number from 1 to 4")
+        await t.person.see("type 1, 2, 3 or 4")
         await t.person.see("answer: ")
         t.person.type("y\r")
         answer = await t.session.got(commands.AnswerPermission)

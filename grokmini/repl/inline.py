@@ -123,6 +123,7 @@ class InlineApp:
         with handled(handlers):
             try:
                 self._screen.show(self._compose)
+                self._input.load()
                 self._keyboard.reopen()
                 self._consumer = self._task(self._consume(self.opened))
                 code = await self._done

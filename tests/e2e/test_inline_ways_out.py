@@ -1,0 +1,109 @@
+"""Every way out of the inline REPL leaves the terminal as it was found."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.inline_pty import inline_pty
+from tests.e2e.inline_terminal import inline_terminal
+from tests.e2e.program import Place, alive
+from tests.fakes.model_server import ModelServer, Reply, reply
+
+STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
+
+
+def endless(gate: threading.Event) -> Reply:
+    """A reply that stops in the middle until the gate opens."""
+    whole = reply(STORY)
+    return Reply(chunks=whole.chunks, gates={len(whole.chunks) // 2: gate})
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, 137)]
+)
+def test_h06_a_signal_while_a_reply_streams_leaves_the_terminal_sane(
+    place: Place, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """H06. After `kill -9` only the shell can put the mode back; with it nothing more than the mode is lost."""
+    gate = threading.Event()
+    with ModelServer([endless(gate)]) as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        terminal.prompt("tell")
+        terminal.see("S10")
+        os.kill(terminal.pid, number)
+        if number is signal.SIGKILL:
+            terminal.see("shell$", at_least=2)
+            assert not alive(terminal.pid)
+        else:
+            assert terminal.ended() == code
+            raw = terminal.raw
+            for sequence in (b"\x1b[?2004l", b"\x1b[?25h", b"\x1b[0m"):
+                assert raw.rindex(sequence) > raw.rindex(b"S10"), sequence
+            assert terminal.count("fake-model · ask") == 0, "the live rows are gone"
+            assert terminal.count("S10 of the story") == 1
+        gate.set()
+
+
+def test_leaving_by_command_and_by_key(place: Place, tmp_path: Path) -> None:
+    with ModelServer() as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        terminal.prompt("/quit")
+        assert terminal.ended() == 0
+        terminal.start()
+        terminal.type("C-c")
+        terminal.see("Ctrl-D leaves", at_least=2)
+        assert terminal.leave() == 0
+
+
+def test_a_bug_inside_leaves_the_terminal_sane(place: Place, tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "tests.repl.inline_program")
+    root = str(Path(__file__).resolve().parent.parent.parent)
+    with inline_terminal(place, None, tmp_path, command=command, PYTHONPATH=root) as terminal:
+        terminal.start()
+        terminal.prompt("/usage")
+        terminal.see("RuntimeError: a bug")
+        assert terminal.ended() == 1
+
+
+def test_stopped_while_it_starts_it_leaves_no_trace(place: Place, tmp_path: Path) -> None:
+    with ModelServer() as server, inline_pty(place, server) as person:
+        before = person.settings
+        person.wait_until(lambda: "›" in person.emulator.screen[0], "the first prompt")
+        person.process.send_signal(signal.SIGTERM)
+        assert person.ended() == 143
+        assert person.settings == before
+        assert person.emulator.at_rest and "2004" not in person.emulator.modes
+
+
+def test_h08_a_window_closed_while_idle_ends_the_program(place: Place) -> None:
+    """H08."""
+    with ModelServer([reply("an answer"), reply("another")]) as server:
+        with inline_pty(place, server) as person:
+            person.see("/ commands")
+            person.type("hello\r")
+            person.see("an answer")
+            person.wait_until(lambda: "›" in person.emulator.screen, "an idle prompt")
+            person.rest()
+            used, closed = _cpu(person.process.pid), time.monotonic()
+            os.close(person.master)
+            person.master = -1
+            _, _, usage = os.wait4(person.process.pid, 0)
+            person.process.returncode = 129
+            assert time.monotonic() - closed < 3
+            assert usage.ru_utime + usage.ru_stime - used < 0.2 + 0.02
+        done = place.run("-p", "go on", "--continue", server=server)
+        assert done.stdout == "another\n"
+        assert "hello" in str(server.bodies[-1]["messages"])
+
+
+def _cpu(pid: int) -> float:
+    """Processor seconds that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
+from grokmini.sandbox.environment import neutral_environment
+
 LIMIT_SECONDS = 2.0
 _HELPERS = (
     ("WAYLAND_DISPLAY", ("wl-paste", "--no-newline")),
@@ -34,7 +36,7 @@ def read_clipboard(env: Mapping[str, str]) -> str:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=LIMIT_SECONDS,
-                env=dict(env),
+                env=neutral_environment(env),
                 check=False,
                 start_new_session=True,
             )

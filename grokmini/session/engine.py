@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 from collections import deque
 from collections.abc import Coroutine
 from pathlib import Path
@@ -318,7 +319,7 @@ def _inside(error: Exception) -> events.ErrorInfo:
 
 def _find_folder(path: str, base: Path) -> Path:
     """The real path of a folder named by a person. Raises `OSError` when it is none."""
-    target = (base / Path(path).expanduser()).resolve(strict=True)
+    target = Path(os.path.realpath(base / Path(path).expanduser(), strict=True))
     if not target.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is not a folder")
     return target

@@ -122,3 +122,20 @@ def test_the_package_of_the_command_line_is_no_second_program() -> None:
     done = subprocess.run([sys.executable, "-m", "grokmini.cli", "--version"], capture_output=True, check=False)
     assert done.returncode != 0
     assert b"Traceback" not in done.stderr
+
+
+def test_a_file_of_the_project_is_never_taken_for_a_library(place: Place) -> None:
+    for name in ("calendar", "msgspec", "httpx"):
+        (place.project / f"{name}.py").write_text("raise SystemExit('the project ran its own code')\n")
+    for program in ([str(PROGRAM)], [sys.executable, "-m", "grokmini"]):
+        done = subprocess.run(
+            [*program, "models"],
+            cwd=place.project,
+            env=place.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "its own code" not in done.stdout + done.stderr
+        assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import SessionBusyError, is_driven
 from grokmini.store.sessions import OpenSession, SessionStore, memory_session
 
+SHORTEST_PREFIX = 8
 WAIT_SECONDS = 30.0
 """How long a run that nobody watches waits for the process that drives the session (spec: persistence.md)."""
 
@@ -100,9 +101,12 @@ def _wanted(store: SessionStore, open_as: OpenAs, cwd: Path) -> str:
         return info.session_id
     found = store.find(open_as.resume)
     if not found:
+        short = len(open_as.resume) < SHORTEST_PREFIX and set(open_as.resume) <= set("0123456789abcdef-")
         raise SessionError(
             f"no session has an id or title that begins with {open_as.resume!r}",
-            "grokmini --continue goes on with this folder's latest",
+            f"of an id give {SHORTEST_PREFIX} characters or more"
+            if short
+            else "grokmini --continue goes on with this folder's latest",
         )
     if len(found) > 1:
         listed = "\n".join(f"  {info.session_id}  {info.summary.title}" for info in found[:8])

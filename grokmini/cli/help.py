@@ -46,6 +46,12 @@ def full_help() -> str:
         "  grokmini -p 'fix the failing test' --permission-mode accept-edits",
         "  git diff | grokmini -p 'review this' -   join stdin to the prompt",
         "",
+        "Models",
+        "  export XAI_API_KEY=…          or OPENAI_, ANTHROPIC_, OPENROUTER_API_KEY",
+        "  ollama serve                  a local server is found by itself",
+        "  GROKMINI_BASE_URL, GROKMINI_MODEL, GROKMINI_API_KEY: any OpenAI-compatible one",
+        "  [model.NAME] in config.toml; grokmini doctor tests the one that would be used",
+        "",
         "Exit codes: 0 done, 1 error, 2 usage, 3 max turns, 4 permission denied, 5 auth,",
         "6 rate limit, 7 context full, 8 server or network, 9 sandbox, 129/130/143 signals",
     ]

@@ -24,8 +24,10 @@ from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
 from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import Notice, SessionStarted, TodoChanged
+from grokmini.protocol.items import UserItem
 from grokmini.protocol.model import ModelSpec
 from grokmini.protocol.permission import PermissionMode
+from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.session.engine import start_engine
@@ -41,7 +43,7 @@ from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import NOTHING, protect
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.registry import ToolRegistry
-from grokmini.tools.rules import parse_rules
+from grokmini.tools.rules import RuleSet, parse_rules
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.table import build_tools
 from grokmini.workspace.workspace import Workspace
@@ -76,6 +78,10 @@ async def open_session(options: Options, *, interactive: bool, env: Mapping[str,
 
 async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, interactive: bool) -> Wired:
     """Open the session's files, connect its parts and start the engine."""
+    registry, rules = (
+        _registry(root),
+        _rules(root),
+    )  # what was asked for wrongly is said before a session is made
     opened = await open_files(
         open_as,
         root.places,
@@ -97,7 +103,7 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
         usage=opened.summary.usage,
         factors=opened.token_factors,
     )
-    parts = _connect(root, opened, stream, chat, live, runner, interactive=interactive)
+    parts = _connect(root, opened, stream, chat, live, runner, registry, rules, interactive=interactive)
     handle = start_engine(parts, live, stream)
     return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, runner.kill_now)
 
@@ -109,13 +115,15 @@ def _connect(
     chat: ChatHandle,
     live: Live,
     runner: UnconfinedRunner,
+    registry: ToolRegistry,
+    rules: RuleSet,
     *,
     interactive: bool,
 ) -> Parts:
     settings = root.settings
     workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
     shell = ShellState(root.cwd, root.env, settings.shell, runner)
-    registry, policy = _registry(root), _policy(root, workspace, shell)
+    policy = _policy(root, rules, workspace, shell)
 
     def move_to(path: Path) -> None:
         workspace.move_to(path)
@@ -179,6 +187,12 @@ def _announce(
         stream.emit(Notice("warning", join_surrogates(warning), "settings"))
     for notice in opened.notices:
         stream.emit(notice)
+    if opened.items:
+        prompts = sum(
+            isinstance(stored.item, UserItem) and stored.item.is_real_prompt for stored in opened.items
+        )
+        text = f'going on with "{opened.summary.title}", {plural(prompts, "prompt")} so far'
+        stream.emit(Notice("info", text, "resumed"))
     worked_in = opened.summary.current_cwd or opened.summary.cwd
     if opened.items and worked_in != join_surrogates(str(root.cwd)):
         stream.emit(Notice("info", f"This session worked in {worked_in}; /cd goes there.", "folder"))
@@ -198,13 +212,16 @@ def _mode(root: Root) -> PermissionMode:
     return PermissionMode(asked) if asked else root.settings.permission.mode
 
 
-def _policy(root: Root, workspace: Workspace, shell: ShellState) -> PermissionPolicy:
+def _rules(root: Root) -> RuleSet:
     permission = root.settings.permission
-    rules = parse_rules(
+    return parse_rules(
         allow=(*permission.allow, *root.options.allow),
         ask=permission.ask,
         deny=(*permission.deny, *root.options.deny),
     )
+
+
+def _policy(root: Root, rules: RuleSet, workspace: Workspace, shell: ShellState) -> PermissionPolicy:
     places = root.places
     return PermissionPolicy(
         rules,

@@ -130,7 +130,7 @@ def _explain(last: ToolResultItem) -> Line:
         "Fixed: the test is green.\n\n"
         "- **Cause:** `add` in `calc.py` returned `a - b`.\n"
         "- **Change:** it returns `a + b` now; nothing else was touched.\n\n"
-        "That was the demonstration. Connect a model to have real answers: `grokmini --help` says how."
+        "That was the demonstration. For real answers connect a model: `grokmini --help all` says how."
     )
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import figures
+from tests.bench import figures, inline
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -26,6 +26,28 @@ def rows(place: Place) -> Iterator[tuple[str, str, str]]:
     yield "tool step, the engine's own part", f"{figures.engine_step(place) * 1000:.1f} ms", "6 ms"
     cpu = figures.streaming_cpu(place, STREAMING_RUNS)
     yield f"{figures.TOKENS:,} tokens headless, CPU", f"{cpu:.2f} s", "1.2 s"
+
+    yield from inline_rows(place)
+
+
+def inline_rows(place: Place) -> Iterator[tuple[str, str, str]]:
+    """The same of the inline REPL."""
+    start = inline.start(place)
+    yield "prompt ready by bare imports", f"{start.ratio:.2f} x ({start.prompt * 1000:.0f} ms)", "1.3 x"
+    yield "a key pressed then, echoed", f"{start.echo * 1000:.0f} ms", ""
+    seconds, memory = inline.enter_to_request(place)
+    yield "Enter to request", f"{seconds * 1000:.1f} ms", "20 ms"
+    yield "memory at the prompt", f"{memory / 1e6:.1f} MB", "60 MB"
+    streamed = inline.long_reply(place)
+    yield f"{inline.TOKENS:,} tokens inline, CPU", f"{streamed.cpu:.2f} s", "2.5 s"
+    whole = "whole" if streamed.whole else "NOT WHOLE"
+    yield "bytes to the terminal a byte", f"{streamed.ratio:.2f}, {whole}", "1.5"
+    slow = inline.long_reply(place, delay=0.01, tokens=1_000)
+    yield "the same at 100 tokens/s", f"{slow.ratio:.2f}", "3"
+    written, cpu = inline.idle(place)
+    yield f"idle {inline.IDLE_SECONDS:.0f} s", f"{written} bytes, {cpu * 1000:.1f} ms", "0 bytes, 20 ms"
+    echo, rate = inline.key_to_echo(place)
+    yield f"key to echo, {rate:.0f} tokens/s", f"{echo * 1000:.1f} ms", "16 ms"
 
 
 def main() -> int:

@@ -31,9 +31,10 @@ class InlinePty:
         self.raw = b""
         self.master = master
         self._slave = slave
+        self._undrawn = b""
 
     def type(self, text: str | bytes) -> None:
-        """Send bytes, in one write."""
+        """Press keys: all bytes in one write."""
         os.write(self.master, text.encode() if isinstance(text, str) else text)
 
     def see(self, text: str, seconds: float = SECONDS) -> None:
@@ -87,13 +88,28 @@ class InlinePty:
             os.close(self.master)
             self.master = -1
 
-    def _take(self, seconds: float) -> bool:
-        if not select.select([self.master], [], [], seconds)[0]:
-            return False
+    def read(self) -> None:
+        """Take the next bytes, without drawing them."""
+        assert select.select([self.master], [], [], SECONDS)[0], "nothing more comes"
         data = os.read(self.master, 65536)
         self.raw += data
-        self.emulator.feed(data)
-        return True
+        self._undrawn += data
+
+    def pause(self, seconds: float) -> None:
+        """Go on taking bytes for so long, without drawing them."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                self.read()
+
+    def _take(self, seconds: float) -> bool:
+        """Take bytes that come within so many seconds and draw all that is not drawn yet."""
+        came = bool(select.select([self.master], [], [], seconds)[0])
+        if came:
+            self.read()
+        undrawn, self._undrawn = self._undrawn, b""
+        self.emulator.feed(undrawn)
+        return came
 
 
 def _set_size(descriptor: int, columns: int, rows: int) -> None:

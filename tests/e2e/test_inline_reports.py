@@ -109,7 +109,7 @@ def test_h04_any_narrow_window_goes_on(place: Place, tmp_path: Path) -> None:
         terminal.see_idle()
         for columns in (26, 22, 10):
             terminal.tmux.resize(columns, 24)
-            terminal.wait_until(lambda: terminal.tmux.screen()[-1] == "" or True, "a frame")
+            terminal.see_idle()
         terminal.write("go")
         terminal.wait_until(lambda: terminal.draft == "go", "typing goes on")
         terminal.type("Enter")
@@ -167,23 +167,17 @@ def idle_draft(person: InlinePty) -> None:
 
 def test_h14_a_paste_that_comes_byte_by_byte_is_one_paste(place: Place) -> None:
     """H14."""
-    text = "\n".join(f"row {number} of the paste" for number in range(30))
+    text = "\n".join(f"row {number}" for number in range(30))
     with ModelServer([reply("an answer")]) as server, inline_pty(place, server) as person:
         started(person)
         for byte in b"\x1b[200~" + text.encode() + b"\x1b[201~":
             person.type(bytes([byte]))
-            pace(0.002)
-        pace(0.001)
+            person.rest(0.002)
+        person.rest(0.001)
         person.type("\r")
         person.see("an answer")
         assert text in sent(server)
         assert len(server.bodies) == 1
-
-
-def pace(seconds: float) -> None:
-    """Let the time between two keys pass, as the report has it."""
-    end = time.monotonic() + seconds
-    until(lambda: time.monotonic() > end)
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\x1b\r", b"\x1b[13;2u", b"\x1b[27;2;13~", b"\\\r"])

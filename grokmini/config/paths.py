@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grokmini.protocol.errors import UsageError
+from grokmini.text.paths import real_path
 
 NAME = "grokmini"
 PROJECT_FOLDER = ".grokmini"
@@ -89,7 +90,7 @@ def write_private(path: Path, data: bytes) -> None:
 
     The old content stays whole until the new one is on the disk. Raises `OSError`.
     """
-    target = path.resolve()
+    target = real_path(path)
     make_private_folder(target.parent)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:

@@ -11,7 +11,8 @@ from typing import Literal
 import msgspec
 
 from grokmini.prompt.instructions import InstructionFile, Skipped, discover
-from grokmini.prompt.repository import branch_of, find_repository, shown
+from grokmini.prompt.repository import branch_of, shown
+from grokmini.text.paths import repository_root
 
 CONTEXT_VERSION = 1
 
@@ -59,7 +60,7 @@ def gather(
 
     `config_folder` is our own settings' folder (None without a home); `shell` the one that commands run in.
     """
-    repository = find_repository(cwd)
+    repository = repository_root(cwd)
     home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
     found = discover(cwd, repository=repository, home=home, config_folder=config_folder)
     facts = Facts(

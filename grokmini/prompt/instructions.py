@@ -15,6 +15,7 @@ import msgspec
 
 from grokmini.prompt.repository import shown
 from grokmini.text.frontmatter import strip_frontmatter
+from grokmini.text.paths import real_path
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -60,7 +61,7 @@ def discover(cwd: Path, *, repository: Path | None, home: Path | None, config_fo
         collector.take(_in_folder(config_folder, ("AGENTS.md",), ("rules",)), "user", None)
     if home is not None:
         collector.take(_in_folder(home / ".claude", ("CLAUDE.md",), ("rules",)), "user", None)
-    real = cwd.resolve()
+    real = real_path(cwd)
     root = repository if repository is not None and real.is_relative_to(repository) else real
     parts = real.relative_to(root).parts
     ignored = _Ignored(root) if repository is not None else None
@@ -107,7 +108,7 @@ class _Collector:
     def _take_one(
         self, path: Path, origin: Literal["user", "project"], ignored: _Ignored | None, root: Path | None
     ) -> None:
-        real = path.resolve()
+        real = real_path(path)
         status = real.stat()
         if (status.st_dev, status.st_ino) in self._seen:
             return

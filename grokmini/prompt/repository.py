@@ -1,26 +1,20 @@
-"""The repository around a folder and its branch, read from files: git is not run."""
+"""The branch of a repository, read from files (git is not run), and paths as prompts show them."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+from grokmini.text.paths import repository_root
+from grokmini.text.sanitise import sanitise
+
 DETACHED = "(detached)"
 _MAX_HEAD = 4_096
 
 
-def find_repository(folder: Path) -> Path | None:
-    """The real path of the nearest folder upwards that holds `.git`; None outside of a repository."""
-    real = folder.resolve()
-    for candidate in (real, *real.parents):
-        if (candidate / ".git").exists():
-            return candidate
-    return None
-
-
 def branch_of(folder: Path) -> str:
     """The branch checked out there: empty outside of a repository, `(detached)` when there is none."""
-    root = find_repository(folder)
+    root = repository_root(folder)
     if root is None:
         return ""
     git_dir = root / ".git"
@@ -44,6 +38,6 @@ def _start_of(file: Path) -> str:
 
 
 def shown(path: Path) -> str:
-    """The path as one line of text: bytes that are no UTF-8 become U+FFFD, line breaks and quotes are replaced."""
+    """The path as one line of text: bytes that are no UTF-8, quotes and invisible characters are replaced."""
     text = os.fsencode(path).decode("utf-8", "replace")
-    return text.replace("\n", "\ufffd").replace("\r", "\ufffd").replace('"', "'")
+    return sanitise(text, newlines=False).replace('"', "'")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from grokmini.text.paths import real_path
 from grokmini.tools.danger import Danger, danger
 from grokmini.tools.git_trust import runs_programs
 from grokmini.tools.invocations import INTERPRETERS, Invocations
@@ -82,7 +83,7 @@ def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
     for command in script.commands:
         target = _cd_target(command, folders[-1])
         if target is not None:
-            inside = target.is_relative_to(root.resolve())
+            inside = target.is_relative_to(real_path(root))
             parts.append(Part(command, "" if inside else f"it leaves {root.name or root} for {target}"))
             folders.append(target)
         else:
@@ -104,7 +105,7 @@ def _cd_target(command: Command, folder: Path) -> Path | None:
         return None
     if words[1].kind != "literal" or words[1].text.startswith(("-", "~")) or "\x00" in words[1].text:
         return None
-    return (folder / words[1].text).resolve()
+    return real_path(folder / words[1].text)
 
 
 def _objection(command: Command, folders: list[Path], protected: Protected, trust: dict[Path, str]) -> str:

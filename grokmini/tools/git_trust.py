@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from grokmini.text.paths import real_path
+
 MAX_CONFIG_BYTES = 1_000_000
 MAX_REPOSITORIES = 200
 MAX_INDEX_BYTES = 64_000_000
@@ -36,7 +38,10 @@ def runs_programs(folder: Path) -> str:
 
     Whatever cannot be read or understood counts as able.
     """
-    git_dir = _find_git_dir(folder)
+    try:
+        git_dir = _find_git_dir(folder)
+    except OSError:
+        return "its .git cannot be read"
     if git_dir is None:
         return ""
     waiting, seen = [git_dir], set[Path]()
@@ -58,7 +63,7 @@ def runs_programs(folder: Path) -> str:
 
 def _find_git_dir(folder: Path) -> Path | None:
     """The git folder that git would use there: `.git`, what a `.git` file names, or a bare repository."""
-    real = folder.resolve()
+    real = real_path(folder)
     for candidate in (real, *real.parents):
         marker = candidate / ".git"
         if marker.is_dir():
@@ -76,14 +81,21 @@ def _find_git_dir(folder: Path) -> Path | None:
 
 def _named_by(marker: Path) -> Path:
     named = marker.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
-    return (marker.parent / named).resolve()
+    return _below(marker.parent, named)
+
+
+def _below(folder: Path, named: str) -> Path:
+    """The real path that a file of git's names. Raises `OSError` when it is no path."""
+    if "\0" in named:
+        raise OSError("it names no path")
+    return real_path(folder / named)
 
 
 def _objection(git_dir: Path) -> str:
     common = git_dir
     pointer = git_dir / "commondir"
     if pointer.is_file():
-        common = (git_dir / pointer.read_text("utf-8", "replace").strip()).resolve()
+        common = _below(git_dir, pointer.read_text("utf-8", "replace").strip())
     for file in {common / "config", common / "config.worktree", git_dir / "config.worktree"}:
         if reason := _executable_setting(file):
             return reason

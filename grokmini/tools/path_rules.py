@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from grokmini.text.paths import real_path
 from grokmini.tools.rules import Rule
 
 
 def allows_path(rule: Rule, path: Path, root: Path) -> bool:
     """Whether an allow rule covers the path, its links resolved. A bare rule covers the workspace, no more."""
-    real = path.resolve()
+    real = real_path(path)
     if rule.pattern is None:
-        return real.is_relative_to(root.resolve())
+        return real.is_relative_to(real_path(root))
     return path_pattern(rule.pattern, root, wide=False).fullmatch(str(real)) is not None
 
 
@@ -28,7 +29,7 @@ def stops_path(rule: Rule, forms: Iterable[Path], root: Path) -> bool:
 def path_pattern(pattern: str, root: Path, *, wide: bool) -> re.Pattern[str]:
     """A rule's pattern as an expression for whole absolute paths: `wide` to stop, else to allow."""
     pattern = pattern.strip().removeprefix("./")
-    base = re.escape(str(root.resolve())) + "/"
+    base = re.escape(str(real_path(root))) + "/"
     if wide:
         base = f"(?:{base}|{re.escape(str(root))}/)"
     if pattern.startswith("~/"):

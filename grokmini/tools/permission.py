@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from grokmini.config.project import repository_root
 from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
 from grokmini.protocol.tools import ToolKind, ToolNamespace
+from grokmini.text.paths import real_path, repository_root
 from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review
@@ -206,7 +206,7 @@ class PermissionPolicy:
 
     def _repository(self) -> Path:
         root = self._workspace_root()
-        return repository_root(root) or root.resolve()
+        return repository_root(root) or real_path(root)
 
     def _allow_rules(self) -> tuple[Rule, ...]:
         repository = self._repository()
@@ -275,9 +275,9 @@ class PermissionPolicy:
             return False
         if call.paths or not (call.tool.read_only or call.tool.kind in _HARMLESS):
             return False
-        root = call.root.resolve()
+        root = real_path(call.root)
         for path in _subject_paths(call):
-            around = not path.resolve().is_relative_to(root) and call.subject.rule_name == "Grep"
+            around = not real_path(path).is_relative_to(root) and call.subject.rule_name == "Grep"
             if self._protected.hides(path) or (around and self._protected.lies_below(path)):
                 return False
         return True
@@ -348,14 +348,14 @@ class PermissionPolicy:
             options = command_options(rule, self._repository())
         elif call.paths:
             inside = _outside(call) is None
-            rule = "Edit" if inside else exact_rule("Edit", str(call.paths[0].resolve()))
+            rule = "Edit" if inside else exact_rule("Edit", str(real_path(call.paths[0])))
             options = edit_options(rule)
         else:
             options = command_options(rule, self._repository())
         if reason:
             details.append(f"asked because {sanitise(reason, newlines=False)}")
         linked = [path for path in _subject_paths(call) if len(forms(path)) > 1]
-        details += [f"{short_path(path)} is really {short_path(path.resolve())}" for path in linked]
+        details += [f"{short_path(path)} is really {short_path(real_path(path))}" for path in linked]
         return Ask(
             title=sanitise(call.subject.title, newlines=False),
             subject=sanitise(call.subject.value),
@@ -374,9 +374,9 @@ def _subject_paths(call: _Call) -> tuple[Path, ...]:
 
 def _outside(call: _Call) -> Path | None:
     """The first path, its links resolved, that would be written outside of the workspace."""
-    root = call.root.resolve()
+    root = real_path(call.root)
     for path in call.paths:
-        real = path.resolve()
+        real = real_path(path)
         if not real.is_relative_to(root):
             return real
     return None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from grokmini.text.paths import real_path
 from grokmini.tools.shell_parse import Command, Word
 
 STEERING = frozenset({".git", ".grokmini"})
@@ -71,7 +72,7 @@ def protect(own: Sequence[Path], secret: Sequence[Path]) -> Protected:
 
 def forms(path: Path) -> tuple[Path, ...]:
     """The path without dots, and with its links resolved."""
-    given, real = Path(os.path.normpath(path)), path.resolve()
+    given, real = Path(os.path.normpath(path)), real_path(path)
     return (given,) if given == real else (given, real)
 
 

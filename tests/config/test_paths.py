@@ -10,8 +10,9 @@ from typing import cast
 import pytest
 
 from grokmini.config.paths import find_places, make_private_folder, write_private
-from grokmini.config.project import folders_down_to, repository_root
+from grokmini.config.project import folders_down_to
 from grokmini.protocol.errors import UsageError
+from grokmini.text.paths import repository_root
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the XDG defaults of Linux")
 

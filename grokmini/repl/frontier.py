@@ -37,13 +37,17 @@ class Frontier:
     def __init__(self) -> None:
         self._held: list[tuple[Line, float]] = []
 
+    def steady(self, now: float) -> int:
+        """How many lines, the first of the live rows, have stood for so long that they are right as they are."""
+        return sum(1 for _, since in self._held if now - since >= SETTLE_SECONDS)
+
     def lost(self, rows: int) -> None:
         """That many first rows have left the screen: they are what they are."""
         del self._held[:rows]
 
     def step(self, lines: Sequence[Line], live_rows: int, size: Size, now: float, *, hold: bool) -> Step:
         """Take finished lines that are new. With `hold` they stay among the live rows where there is room."""
-        steady = sum(1 for _, since in self._held if now - since >= SETTLE_SECONDS)
+        steady = self.steady(now)
         settled = tuple(line for line, _ in islice(self._held, steady))
         rest = [*self._held[steady:], *((line, now) for line in lines)]
         room = min(MAX_HELD, size.rows - 1 - live_rows)

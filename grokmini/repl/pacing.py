@@ -7,12 +7,9 @@ FAST_INTERVAL = 0.05
 """Seconds between frames: at most 10 a second, or 20 above 200 tokens a second."""
 
 _POURING = 900.0
-"""Bytes a second that 200 tokens of text come to, with what drawing adds."""
+"""Characters a second that 200 tokens come to."""
 
-_FRAME_COST = 40
-"""Bytes of a frame that carry no text: the synchronized update and the moves."""
-
-_MEMORY = 1.0
+_MEMORY = 2.0
 """Seconds over which the rate is averaged."""
 
 
@@ -25,16 +22,19 @@ class Pacer:
 
     @property
     def pouring(self) -> bool:
-        """Whether more than about 200 tokens a second are drawn."""
+        """Whether more than about 200 tokens a second arrive."""
         return self._rate > _POURING
 
     def next_frame(self) -> float:
         """When the next frame may be drawn, at the earliest."""
         return self._last + (FAST_INTERVAL if self.pouring else SLOW_INTERVAL)
 
-    def drew(self, now: float, size: int) -> None:
-        """A frame of that many bytes was drawn."""
+    def drew(self, now: float, text: int) -> None:
+        """A frame was drawn that brought so many characters: what was printed, and by what the live rows grew.
+
+        Negative for live rows that shrank: text that moves from there to the finished lines is not new.
+        """
         passed = max(0.001, now - self._last)
         share = min(1.0, passed / _MEMORY)
-        self._rate += (max(0, size - _FRAME_COST) / passed - self._rate) * share
+        self._rate += (text / passed - self._rate) * share
         self._last = now

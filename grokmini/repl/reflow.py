@@ -7,8 +7,9 @@ row stays rather than a finished line goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import NamedTuple
 
 from grokmini.render.lines import Line, plain
 from grokmini.repl.painter import Cursor, Drawn, Size, usable
@@ -57,14 +58,28 @@ def reflow_of(env: Mapping[str, str]) -> Reflow:
     return Reflow.ALL if wraps else Reflow.NONE
 
 
-def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:
-    """What stands on the terminal now that it has this size: `cursor.row` is how far up the live rows begin.
+class Left(NamedTuple):
+    """What a resize left: `drawn`, with how far up the live rows begin now, and how many of them are `gone`.
 
-    Rows that left the screen at its top are no longer among the live rows.
+    Rows that are gone stood at the top; they left the screen or may have left it. `height` counts the rows that
+    all of them take.
+    """
+
+    drawn: Drawn
+    gone: int
+    height: int
+
+
+def after_resize(drawn: Drawn, size: Size, reflow: Reflow, *, steady: int = 0, blank: int = 0) -> Left:
+    """Where the live rows are now that the terminal has this size.
+
+    At most `blank` empty rows stand below them: tmux pushes rows out at the top rather than give those up. The
+    first `steady` rows are finished lines that are right as they are: they are left alone where they may be out
+    of reach.
     """
     size = usable(size)
     if size == drawn.size or not drawn.known:
-        return drawn
+        return Left(drawn, 0, len(drawn.rows))
     row, column = drawn.cursor
     heights = [1 if reflow is Reflow.NONE else _height(line, size.columns) for line in drawn.rows]
     within = 0
@@ -73,22 +88,29 @@ def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:
     elif reflow is Reflow.BUT_CURSOR_ROW:
         heights[row] = 1
     room = size.rows - sum(heights[row:])
-    first, above = row, 0
-    while first > 0 and above + heights[first - 1] <= room:
-        first -= 1
-        above += heights[first]
-    return Drawn(drawn.rows[first:], Cursor(above + within, column), size)
+    gone = max(_out_of_reach(heights[:row], room), min(steady, _out_of_reach(heights[:row], room - blank)))
+    above = min(sum(heights[gone:row]) + within, size.rows - 1)
+    return Left(Drawn(drawn.rows[gone:], Cursor(above, column), size), gone, sum(heights))
+
+
+def _out_of_reach(heights: Sequence[int], room: int) -> int:
+    """How many of the rows above the cursor's do not fit into the room that there is for them."""
+    count = len(heights)
+    while count and heights[count - 1] <= room:
+        count -= 1
+        room -= heights[count]
+    return count
 
 
 def _height(line: Line, columns: int, cells: int | None = None) -> int:
-    """Rows that the line (or what stands left of `cells`) takes when wrapped: the least that a terminal could."""
+    """Rows that the line (or its beginning up to the cell `cells`) takes when wrapped, at least."""
     text = plain(line).rstrip(" ")
     if cells is None and text.isascii():
         return max(1, -(-len(text) // columns))
     rows, used, seen = 1, 0, 0
     for cluster in graphemes(text):
         width = cell_width(cluster) - ("\ufe0f" in cluster)
-        if cells is not None and seen >= cells:
+        if cells is not None and seen > cells:
             break
         seen += width
         if used + width > columns and used:

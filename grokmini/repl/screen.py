@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from grokmini.render.lines import EMPTY, Line
-from grokmini.repl.frontier import Frontier
+from grokmini.render.lines import Line
+from grokmini.repl.canvas import Canvas
 from grokmini.repl.pacing import Pacer
-from grokmini.repl.painter import USUAL_SIZE, Drawn, LiveView, Size, fresh_line, paint, usable
-from grokmini.repl.reflow import Reflow, after_resize
+from grokmini.repl.painter import USUAL_SIZE, LiveView, Size, fresh_line, usable
+from grokmini.repl.reflow import Reflow
 from grokmini.repl.writer import MAX_BACKLOG, TerminalWriter
 
 Wish = LiveView | Callable[[Size], LiveView]
@@ -28,8 +28,12 @@ LEAVE_SECONDS = 2.0
 HAND_OVER_SECONDS = 0.75
 LAST_WORDS_SECONDS = 0.25
 
-QUIET_SECONDS = 0.1
-"""How long a new size has to stay before it is drawn for: a drag with the mouse is many sizes."""
+QUIET_SECONDS = 0.3
+"""How long a new size has to stay before anything is drawn again.
+
+A drag with the mouse is many sizes, and tmux holds their news back for up to 0.25 s: what is drawn meanwhile
+would be drawn for a size that is no more, and could erase a finished line.
+"""
 
 _FRAME_TEXT = 16_384
 """Bytes of finished lines in one frame: what a key press may have to wait for on a slow terminal."""
@@ -58,17 +62,13 @@ class Screen:
         stray: int | None = None,
     ) -> None:
         self._descriptor = descriptor
-        self._colour_level = colour_level
-        self._links = links
-        self._reflow = reflow
+        self._canvas = Canvas(colour_level=colour_level, links=links, reflow=reflow)
         self._read_size = size
         self._loop = loop
         self._on_gone = on_gone
         self._stray = _Stray(stray)
         self._writer: TerminalWriter | None = None
         self._pacer = Pacer()
-        self._frontier = Frontier()
-        self._drawn = Drawn()
         self._wish: Wish = LiveView()
         self._lines: deque[Line] = deque()
         self._waiting_bytes = 0
@@ -78,14 +78,17 @@ class Screen:
         self._seen_size = USUAL_SIZE
         self._quiet_at = 0.0
         self._shown = LiveView()
-        self._handed_over = self._blocked = self._gone = False
+        self._handed_over = self._blocked = self._gone = self._resizing = False
         self._room = asyncio.Event()
         self._room.set()
 
     @property
     def size(self) -> Size:
-        """The terminal's size now."""
-        return usable(self._read_size())
+        """The terminal's size now; the last one that was seen when it can no longer be asked."""
+        try:
+            return usable(self._read_size())
+        except OSError:
+            return self._seen_size
 
     @property
     def full(self) -> bool:
@@ -101,6 +104,7 @@ class Screen:
         if self._writer is not None:
             return
         self._writer = TerminalWriter(self._report_gone)
+        self._blocked = False
         atexit.register(self.leave)
         self._take()
 
@@ -124,12 +128,13 @@ class Screen:
         self._request(urgent=True)
 
     def resized(self) -> None:
-        """The terminal says that its size has changed."""
+        """The terminal says that its size has changed. It may have changed back meanwhile."""
+        self._wait_for_quiet()
         self._request(urgent=True)
 
     def repaint(self) -> None:
         """Draw all live rows anew: something else wrote over them."""
-        self._drawn = self._drawn._replace(known=False)
+        self._canvas.forget()
         self._request(urgent=True)
 
     def emit(self, control: bytes) -> None:
@@ -174,7 +179,7 @@ class Screen:
 
     def _take(self) -> None:
         self._stray.divert()
-        self._drawn = Drawn()
+        self._canvas.restart()
         self._controls.append(fresh_line(self.size.columns) + _PASTE_ON.encode())
         self._request(urgent=True)
 
@@ -211,39 +216,36 @@ class Screen:
             self._next = self._loop.call_at(self._quiet_at, self._frame)
             return
         view = self._wish if isinstance(self._wish, LiveView) else self._wish(size)
-        data = self._paint(view, self._take_lines(), size, hold=not self._pacer.pouring)
+        lines = self._take_lines()
+        text = sum(map(_weight, (*lines, *view.rows))) - sum(map(_weight, self._shown.rows))
+        data = self._paint(view, lines, size, now, hold=not self._pacer.pouring)
         if data:
-            self._pacer.drew(now, len(data))
+            self._pacer.drew(now, text)
             writer.write(self._descriptor, data)
         if self._lines:
             self._request(urgent=True)
 
     def _is_quiet(self, size: Size, now: float) -> bool:
-        """Whether the size is as drawn, or has stayed as it is for a moment."""
-        if size == self._drawn.size or not self._drawn.known:
-            self._seen_size = size
-            return True
+        """Whether the size has stayed as it is for a moment."""
         if size != self._seen_size:
             self._seen_size = size
-            self._quiet_at = now + QUIET_SECONDS
-        return now >= self._quiet_at
+            self._wait_for_quiet()
+        if self._resizing and now < self._quiet_at:
+            return False
+        if self._resizing and size == self._canvas.drawn.size:
+            self._canvas.forget()
+        self._resizing = False
+        return True
 
-    def _paint(self, view: LiveView, lines: Sequence[Line], size: Size, *, hold: bool) -> bytes:
-        before = len(self._drawn.rows)
-        drawn = after_resize(self._drawn, size, self._reflow)
-        self._frontier.lost(before - len(drawn.rows))
-        rows = view.rows or (EMPTY,)
-        step = self._frontier.step(lines, len(rows), size, self._loop.time(), hold=hold)
-        cursor = view.cursor and view.cursor._replace(row=view.cursor.row + len(step.held))
-        data, self._drawn = paint(
-            drawn,
-            step.commits,
-            LiveView((*step.held, *rows), cursor),
-            size,
-            colour_level=self._colour_level,
-            links=self._links,
-            steady=step.steady,
-        )
+    def _wait_for_quiet(self) -> None:
+        if self._canvas.drawn.known:
+            self._resizing = True
+            self._quiet_at = self._loop.time() + QUIET_SECONDS
+
+    def _paint(
+        self, view: LiveView, lines: Sequence[Line], size: Size, now: float, *, hold: bool, settled: bool = True
+    ) -> bytes:
+        data = self._canvas.frame(lines, view, size, now, hold=hold, settled=settled)
         self._shown = view
         controls = b"".join(self._controls)
         self._controls.clear()
@@ -255,7 +257,8 @@ class Screen:
         self._lines.clear()
         self._count_waiting(-self._waiting_bytes)
         view = LiveView(self._shown.rows) if keep_live else LiveView()
-        data = self._paint(view, lines, self.size, hold=False)
+        now, size = self._loop.time(), self.size
+        data = self._paint(view, lines, size, now, hold=False, settled=self._is_quiet(size, now))
         return data + b"\r\n" if keep_live and view.rows else data
 
     def _take_lines(self) -> list[Line]:

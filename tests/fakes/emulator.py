@@ -16,6 +16,9 @@ from wcwidth import wcwidth
 from grokmini.text.width import cell_width, graphemes
 
 BLANK = " "
+FILLER = "\x00"
+"""A last cell left free because a wide character did not fit any more; not part of the text."""
+
 _SEQUENCE = re.compile(
     r"\x1b\[(?P<private>\?)?(?P<count>[0-9;]*)(?P<final>[A-Za-z])|\x1b\](?P<osc>[^\x07\x1b]*)\x07"
 )
@@ -51,7 +54,7 @@ class Row:
     @property
     def text(self) -> str:
         """What is to be read."""
-        return "".join(self.cells).rstrip(" ")
+        return "".join(self.cells).replace(FILLER, "").rstrip(" ")
 
 
 class Place(NamedTuple):
@@ -123,7 +126,7 @@ class Emulator:
         lines: list[str] = []
         parts: list[str] = []
         for row in self.rows:
-            parts.append("".join(row.cells))
+            parts.append("".join(row.cells).replace(FILLER, ""))
             if not row.wrapped:
                 lines.append("".join(parts).rstrip(" "))
                 parts = []
@@ -140,14 +143,30 @@ class Emulator:
     def resize(self, columns: int, height: int) -> None:
         """Change the size, as this kind of terminal does it."""
         at, offset = self.cursor.row, self.column
+        if self.kind is Kind.TMUX:
+            at = self._tmux_height(at, height)
         if columns != self.columns and self.kind.reflows:
             self.columns = columns
             at, offset = self._reflow(at, offset)
         self.columns = columns
-        self._change_height(at, height)
+        if self.kind is Kind.TMUX:
+            self.rows += [self._blank() for _ in range(self.height - len(self.rows))]
+            at, offset = (at, offset) if at >= self.top else (self.top, 0)
+            self.row = at - self.top
+        else:
+            self._change_height(at, height)
         self.column = min(offset, columns - 1)
         self.pending_wrap = False
         self._last = None
+
+    def _tmux_height(self, at: int, height: int) -> int:
+        """Rows below the cursor are cut first, empty or not; a greater height takes rows back from the scrollback."""
+        if height < self.height:
+            cut = min(self.height - height, len(self.rows) - 1 - at)
+            del self.rows[len(self.rows) - cut :]
+        self.rows += [self._blank() for _ in range(height - len(self.rows))]
+        self.height = height
+        return at
 
     # what is written
 
@@ -173,7 +192,10 @@ class Emulator:
             return
         width = min(width, self.columns)
         if self.pending_wrap or self.column + width > self.columns:
-            self._current.wrapped = self.column > 0 or self.pending_wrap
+            row = self._touch()
+            row.wrapped = True
+            if not self.pending_wrap:
+                row.cells[self.column :] = [FILLER] * (self.columns - self.column)
             self._plain("\r")
             self._plain("\n")
         row = self._touch()
@@ -346,7 +368,7 @@ class Emulator:
         return new_at, new_offset
 
     def _wrap(self, group: list[Row], cursor: int | None) -> tuple[list[Row], tuple[int, int] | None]:
-        cells = [cell for row in group for cell in row.cells]
+        cells = [cell for row in group for cell in row.cells if cell != FILLER]
         while cells and cells[-1] == BLANK:
             cells.pop()
         finished = all(row.finished for row in group)
@@ -367,8 +389,9 @@ class Emulator:
             place = (len(pieces) - 1, min(self.columns - 1, len(pieces[-1]) + cursor - len(cells)))
         rows = []
         for number, piece in enumerate(pieces):
-            filled = piece[: self.columns] + [BLANK] * (self.columns - len(piece))
-            rows.append(Row(filled, wrapped=number < len(pieces) - 1, finished=finished))
+            wrapped = number < len(pieces) - 1
+            rest = [FILLER if wrapped else BLANK] * (self.columns - len(piece))
+            rows.append(Row(piece[: self.columns] + rest, wrapped=wrapped, finished=finished))
         return rows, place
 
     def _change_height(self, at: int, height: int) -> None:
@@ -377,8 +400,6 @@ class Emulator:
         grown = height > self.height
         while bottom > at and not self.rows[bottom].text and (not grown or bottom >= height):
             bottom -= 1
-        if self.kind is Kind.TMUX:
-            bottom = max(at, min(bottom, self._screen_top_before(at) + height - 1))
         rows = self.rows[: bottom + 1]
         top = max(0, bottom + 1 - height)
         if self.kind is Kind.XTERM and grown:
@@ -389,7 +410,4 @@ class Emulator:
         rows += [self._blank() for _ in range(top + height - len(rows))]
         self.rows, self.height, self.row = rows, height, at - top
         for row in rows:
-            row.cells += [BLANK] * (self.columns - len(row.cells))
-
-    def _screen_top_before(self, at: int) -> int:
-        return max(0, min(at, len(self.rows) - self.height))
+            row.cells += [FILLER if row.wrapped else BLANK] * (self.columns - len(row.cells))

@@ -1,0 +1,128 @@
+"""Where the live rows are after a resize; which terminals wrap; lines that are held back until they have stood."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grokmini.render.lines import EMPTY, line_of
+from grokmini.repl.frontier import MAX_HELD, SETTLE_SECONDS, Frontier
+from grokmini.repl.painter import Cursor, Drawn, Size
+from grokmini.repl.reflow import Reflow, after_resize, reflow_of
+from tests.repl.drawing import Drawing, rows
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"TERM": "xterm-256color"}, Reflow.NONE),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7600"}, Reflow.ALL),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7600", "XTERM_VERSION": "XTerm(390)"}, Reflow.NONE),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, Reflow.BUT_CURSOR_ROW),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "XTERM_VERSION": "XTerm(390)"}, Reflow.ALL),
+        ({"TERM": "screen-256color", "TMUX": "/tmp/x,1,0"}, Reflow.ALL),
+        ({"TERM": "screen-256color", "STY": "1.pts", "VTE_VERSION": "7600"}, Reflow.NONE),
+        ({"TERM": "xterm-256color", "ZELLIJ": "0"}, Reflow.ALL),
+        ({"TERM": "xterm-kitty"}, Reflow.ALL),
+        ({"TERM": "linux"}, Reflow.NONE),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, Reflow.ALL),
+        ({"TERM": "xterm-256color", "WT_SESSION": "id"}, Reflow.ALL),
+        ({"TERM": "xterm-256color", "TERMINAL_EMULATOR": "JetBrains-JediTerm"}, Reflow.BUT_CURSOR_ROW),
+        ({}, Reflow.NONE),
+    ],
+)
+def test_a_terminal_is_known_by_its_own_variables_and_an_unknown_one_counts_as_cutting(
+    env: dict[str, str], expected: Reflow
+) -> None:
+    assert reflow_of(env) is expected
+
+
+def drawn(*texts: str, cursor: Cursor) -> Drawn:
+    return Drawn(tuple(line_of(text) for text in texts), cursor, Size(80, 24), known=True)
+
+
+@pytest.mark.parametrize(("reflow", "above"), [(Reflow.ALL, 4), (Reflow.BUT_CURSOR_ROW, 3), (Reflow.NONE, 1)])
+def test_rows_above_the_cursor_are_counted_as_the_terminal_wraps_them(reflow: Reflow, above: int) -> None:
+    before = drawn("x" * 75, "y" * 45, "z" * 80, cursor=Cursor(1, 40))
+    left = after_resize(before, Size(30, 24), reflow)
+    assert (left.drawn.cursor.row, left.gone, left.drawn.known) == (above, 0, False)
+
+
+def test_a_wide_character_that_does_not_fit_begins_a_new_row() -> None:
+    before = drawn("日本語日本語", "", cursor=Cursor(1, 0))
+    assert after_resize(before, Size(5, 24), Reflow.ALL).drawn.cursor.row == 3
+
+
+def test_rows_out_of_reach_are_left_alone() -> None:
+    before = drawn(*"abcdefgh", cursor=Cursor(6, 1))
+    left = after_resize(before, Size(80, 5), Reflow.ALL)
+    assert (left.gone, left.drawn.cursor.row) == (3, 3)
+
+
+def test_steady_lines_that_tmux_may_have_pushed_out_for_blank_rows_are_left_alone() -> None:
+    before = drawn("a" * 70, "b" * 70, "tail", "> ", cursor=Cursor(3, 2))
+    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=2, blank=20).gone == 1
+    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=0, blank=20).gone == 0
+    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=2, blank=0).gone == 0
+
+
+def test_nothing_changes_with_the_size_that_it_was_drawn_at() -> None:
+    before = drawn("x" * 80, cursor=Cursor(0, 4))
+    assert after_resize(before, Size(80, 24), Reflow.ALL).drawn is before
+    assert after_resize(Drawn(), Size(10, 10), Reflow.ALL).drawn == Drawn()
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.booleans(), st.sampled_from([0, 20, 35, 60, 100]), st.integers(0, 2)),
+        max_size=12,
+    )
+)
+def test_news_of_a_resize_that_comes_late_costs_no_finished_line(
+    steps: list[tuple[int, bool, int, int]],
+) -> None:
+    """Frames drawn for a size that is no more may leave stale rows; finished lines stay whole and in order."""
+    drawing = Drawing(Size(60, 24))
+    word, tail, late = 0, "", 0
+    for more, finish, columns, delay in (*steps, (1, True, 0, 0), (1, True, 0, 0)):
+        if columns and not late:
+            drawing.terminal.resize(columns, 24)
+            late, width = delay + 1, columns
+        if late:
+            late -= 1
+            drawing.size = drawing.size if late else Size(width, 24)
+        tail += "".join(f"w{word + n} " for n in range(more))
+        word += more
+        lines = [line_of(tail.rstrip())] if finish else []
+        live = rows(
+            *([] if finish else [tail.rstrip()]), "> draft", "status " + "." * (drawing.size.columns - 9)
+        )
+        tail = "" if finish else tail
+        drawing.committed += lines
+        drawing.now += 0.1
+        drawing.terminal.feed(drawing.canvas.frame(lines, live, drawing.size, drawing.now, hold=True))
+        if not late:
+            drawing.terminal.finish_above(drawing.canvas.drawn.cursor.row)
+    seen, place = "\n".join(drawing.terminal.lines), 0
+    for line in drawing.committed:
+        place = seen.index(line.spans[0].text, place) + 1
+
+
+def test_lines_are_held_while_there_is_room_and_let_go_when_they_have_stood() -> None:
+    frontier, size = Frontier(), Size(40, 24)
+    first, second = line_of("first"), line_of("second")
+    assert frontier.step([first], 2, size, 0.0, hold=True) == ((), 0, (first,))
+    assert frontier.step([second], 2, size, 0.4, hold=True) == ((), 0, (first, second))
+    assert frontier.step([], 2, size, SETTLE_SECONDS, hold=True) == ((first,), 1, (second,))
+    assert frontier.step([first], 2, size, 0.6, hold=False) == ((second, first), 0, ())
+
+
+def test_lines_that_are_too_many_or_too_wide_are_not_held() -> None:
+    frontier = Frontier()
+    many = [line_of(str(number)) for number in range(MAX_HELD + 1)]
+    assert frontier.step(many, 2, Size(40, 24), 0.0, hold=True).held == ()
+    assert frontier.step([line_of("x" * 41)], 2, Size(40, 24), 0.0, hold=True).held == ()
+    assert frontier.step(many[:3], 2, Size(40, 5), 0.0, hold=True).held == ()
+    assert frontier.step([EMPTY], 2, Size(40, 24), 0.0, hold=True).held == (EMPTY,)

@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.text.nearest import nearest
+from grokmini.text.paths import visible_path
 from grokmini.tools.contract import ToolCallContext, ToolNames
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.workspace.files import MAX_FILE_BYTES, FileTooLargeError, NotRegularError
@@ -19,6 +19,8 @@ from grokmini.workspace.text_file import TextFile, decode_text, describe_binary
 from grokmini.workspace.workspace import StaleFileError, Workspace
 
 MAX_ENTRIES_LOOKED_AT = 2_000
+QUOTED_NOTE = "names in quotes hold line ends or hidden characters; give them as they stand, with the quotes"
+"""What to say to a model where `Workspace.shown` gave a quoted path."""
 
 
 def path_of(text: str, parameter: str, ctx: ToolCallContext) -> Path:
@@ -121,7 +123,7 @@ def _other(error: OSError, shown: str) -> str:
 
 
 def _not_found(path: Path, shown: str, ctx: ToolCallContext) -> str:
-    base = f"{shown} does not exist (the working directory is {join_surrogates(str(ctx.cwd))})."
+    base = f"{shown} does not exist (the working directory is {visible_path(ctx.cwd)})."
     parent = path.parent
     try:
         with os.scandir(parent) as entries:

@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from grokmini.text.paths import real_path
+
 MAX_FILE_BYTES: Final = 50_000_000
 """Files above this are not read whole."""
 
@@ -54,7 +56,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Make the file hold exactly `data`, creating it and its folders when missing. Raises `OSError`."""
-    target = Path(os.path.realpath(path))
+    target = real_path(path)
     try:
         status = target.stat()
     except FileNotFoundError:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from grokmini.text.paths import visible_path
 from grokmini.workspace.files import read_bytes
 from grokmini.workspace.globs import Glob
 from grokmini.workspace.text_file import decode_text
@@ -70,8 +72,16 @@ class SearchQuery(NamedTuple):
 
 
 def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]:
-    """The command that answers the query when run in `cwd`."""
-    argv = [program, "--no-config", "--no-messages", "--color=never", "--sort=path", "--max-filesize=5M"]
+    """The command that answers the query when run in `cwd`; `read_ripgrep` reads what it prints."""
+    argv = [
+        program,
+        "--no-config",
+        "--no-messages",
+        "--color=never",
+        "--null",
+        "--sort=path",
+        "--max-filesize=5M",
+    ]
     if query.mode == "content":
         argv += ["--heading", "--with-filename", "--line-number"]
         argv += [f"--max-columns={MAX_COLUMNS}", "--max-columns-preview"]
@@ -92,6 +102,42 @@ def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]
     if query.top != cwd:
         argv += ["--", str(query.top.relative_to(cwd) if query.top.is_relative_to(cwd) else query.top)]
     return tuple(argv)
+
+
+def read_ripgrep(text: str, mode: OutputMode) -> str:
+    """What ripgrep printed, in the form of our own search. There every path ends in NUL, so no name forges a line.
+
+    A path without its NUL, where the text was cut, is left out.
+    """
+    path, *pieces = text.split("\0")
+    if mode == "files_with_matches":
+        return "".join(f"{visible_path(one)}\n" for one in (path, *pieces)[: len(pieces)])
+    if not pieces:  # a word about a binary file
+        return f"{visible_path(text.strip())}\n" if text.strip() else ""
+    found: list[str] = []
+    for piece in pieces:
+        body, _, following = piece.partition("\n" if mode == "count" else "\n\n")
+        if mode == "count":
+            found.append(f"{visible_path(path)}:{body}\n")
+        else:
+            found.append(f"{_heading(visible_path(path))}\n{_numbered(body)}")
+        path = following
+    return ("" if mode == "count" else "\n").join(found)
+
+
+def _numbered(body: str) -> str:
+    """The numbered lines of a file. What comes behind them is ripgrep's word on a NUL in the file."""
+    lines = body.removesuffix("\n").split("\n")
+    kept = list(takewhile(lambda line: line == "--" or line.lstrip("0123456789")[:1] in (":", "-"), lines))
+    if len(kept) < len(lines):
+        kept.append("[the rest of this file is binary and was not searched]")
+    return "\n".join(kept) + "\n"
+
+
+def _heading(shown: str) -> str:
+    """The line above a file's matches, such that it does not look like one of them."""
+    number, colon, _ = shown.partition(":")
+    return f"./{shown}" if colon and number.isdigit() else shown
 
 
 def search_files(
@@ -163,7 +209,7 @@ def _search_file(
         return f"{shown(path)}\n"
     if query.mode == "count":
         return f"{shown(path)}:{len(matched)}\n"
-    return f"{shown(path)}\n" + _with_context(lines, matched, query)
+    return f"{_heading(shown(path))}\n" + _with_context(lines, matched, query)
 
 
 def _matching_lines(pattern: regex.Pattern[str], text: str, lines: list[str], query: SearchQuery) -> set[int]:

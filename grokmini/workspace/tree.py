@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.protocol.codec import join_surrogates
+from grokmini.text.paths import visible_path
 from grokmini.workspace.ignore import IgnoreRules, rules_for
 from grokmini.workspace.walk import LeavesOut, leaves_out_nothing, visible_entries
 
@@ -94,15 +94,15 @@ def _load(
         node = chain[-1]
         node.loaded = True
         for entry in visible_entries(path, "", rules, leaves_out):
-            child = _Node(join_surrogates(entry.relative), entry.is_dir, node.depth + 1)
+            child = _Node(visible_path(entry.relative), entry.is_dir, node.depth + 1)
             node.children.append(child)
             seen += 1
             if entry.is_dir:
                 waiting.append(([*chain, child], entry.path, rules.enter(Path(entry.path))))
             else:
-                suffix = Path(child.name).suffix
+                kind = visible_path(f"*{Path(entry.relative).suffix or 'no-ext'}")
                 for above in chain:
-                    above.kinds[f"*{suffix}" if suffix else "*no-ext"] += 1
+                    above.kinds[kind] += 1
         if seen > MAX_ENTRIES:
             return False
     return True

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from grokmini.protocol.codec import join_surrogates
+from grokmini.text.paths import given_path, real_path, visible_path
 from grokmini.workspace.changes import ChangeLog
 from grokmini.workspace.files import read_bytes, write_bytes
 
@@ -63,8 +63,10 @@ class Workspace:
     def resolve(self, path: str) -> Path:
         """The absolute path a text means: relative to the root, `~` is the home folder. Links are kept.
 
-        Raises `ValueError` for an empty text or one with a NUL character.
+        What `shown` gives in quotes is taken as it stands. Raises `ValueError` for an empty text or one with a NUL
+        character.
         """
+        path = given_path(path)
         if not path.strip() or "\0" in path:
             raise ValueError("a path cannot be empty or hold a NUL character")
         try:
@@ -75,15 +77,11 @@ class Workspace:
 
     def real(self, path: Path) -> Path:
         """Where a path leads, links followed as far as they exist."""
-        return Path(os.path.realpath(path))
+        return real_path(path)
 
     def shown(self, path: Path) -> str:
-        """How to show a path: relative to the root when inside, else absolute.
-
-        Bytes of a name that are no UTF-8 show as U+FFFD: the text is for eyes and models, not for opening.
-        """
-        inside = path.is_relative_to(self._root)
-        return join_surrogates(str(path.relative_to(self._root) if inside else path))
+        """How to show a path in one line: relative to the root when inside, else absolute (see `visible_path`)."""
+        return visible_path(path.relative_to(self._root) if path.is_relative_to(self._root) else path)
 
     def read(self, path: Path) -> bytes:
         """The whole file. Raises `OSError` (see `files.read_bytes`)."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.workspace.ignore import rules_for
-from grokmini.workspace.search import SearchQuery, ripgrep_argv, search_files
+from grokmini.workspace.search import OutputMode, SearchQuery, read_ripgrep, ripgrep_argv, search_files
 from grokmini.workspace.walk import walk_files
 
 
@@ -90,3 +90,23 @@ def test_links_to_folders_are_not_walked(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(".")
     (tmp_path / "f").touch()
     assert [entry.relative for entry in walk_files(tmp_path, _never)] == ["f", "loop"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "printed", "read"),
+    [
+        ("content", "", ""),
+        ("content", "a\0001:x\n2-y\n\nb\nc\0007:z\n", 'a\n1:x\n2-y\n\n"b\\nc"\n7:z\n'),
+        ("content", "a\0001:x\n--\n9:x\n\ncut off", "a\n1:x\n--\n9:x\n"),
+        (
+            "content",
+            'a\0001:x\na\n2:fake: binary file matches (found "\\0")\n',
+            "a\n1:x\n[the rest of this file is binary and was not searched]\n",
+        ),
+        ("content", "a\n1:fake: binary file matches\n", '"a\\n1:fake: binary file matches"\n'),
+        ("files_with_matches", "a\0b\nc\0cut off", 'a\n"b\\nc"\n'),
+        ("count", "a\00012\nb\nc\0003\n", 'a:12\n"b\\nc":3\n'),
+    ],
+)
+def test_what_ripgrep_prints_is_read_whatever_the_names(mode: OutputMode, printed: str, read: str) -> None:
+    assert read_ripgrep(printed, mode) == read

@@ -12,7 +12,7 @@ import msgspec
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
-from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.file_access import QUOTED_NOTE, file_error, path_of
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.globs import Glob
@@ -80,6 +80,8 @@ class GlobTool(Tool[GlobArgs]):
         text = "\n".join(lines)
         if len(found) > LIMIT:
             text += f"\n[the newest {LIMIT} of {len(found)}; narrow the pattern to see the others]"
+        if any(line.startswith('"') for line in lines):
+            text += f"\n[{QUOTED_NOTE}]"
         return ToolOutput(text, display=summary)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, ClassVar, Final, NamedTuple
 
 import msgspec
@@ -12,12 +11,12 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
-from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.file_access import QUOTED_NOTE, file_error, path_of
 from grokmini.tools.programs import find_program
 from grokmini.tools.read_denials import HiddenFiles, ReadDenials
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.time_limit import OutOfTimeError, checker
-from grokmini.workspace.search import OutputMode, SearchQuery, ripgrep_argv, search_files
+from grokmini.workspace.search import OutputMode, SearchQuery, read_ripgrep, ripgrep_argv, search_files
 from grokmini.workspace.workspace import Workspace
 
 SECONDS: Final = 20.0
@@ -91,6 +90,9 @@ class _Found(NamedTuple):
 def _query(args: GrepArgs, ctx: ToolCallContext) -> SearchQuery:
     if not args.pattern or "\0" in args.pattern:
         raise _bad("`pattern` is empty or holds a NUL character. Give a regular expression")
+    for name, given in (("glob", args.glob), ("type", args.type)):
+        if given and "\0" in given:
+            raise _bad(f"`{name}` holds a NUL character, which no file name has. Leave it out")
     return SearchQuery(
         pattern=args.pattern,
         top=path_of(args.path or ".", "path", ctx),
@@ -126,20 +128,13 @@ async def _with_ripgrep(program: str, query: SearchQuery, state: ShellState, ctx
         handle.abandon()
     text = data.decode("utf-8", "replace")
     if partial:
-        return _Found(text[: text.rfind("\n") + 1], partial)
+        end = "\0" if query.mode == "files_with_matches" else "\n"
+        return _Found(read_ripgrep(text[: text.rfind(end) + 1], query.mode), partial)
     status = await handle.wait()
-    if status.code == 2 and not _holds_results(text, query, cwd):
+    # It also ends with 2 when one file could not be read; only results hold a NUL.
+    if status.code == 2 and text and "\0" not in text:
         raise _bad(f"The search was refused: {' '.join(text.split())[:500]}")
-    return _Found(text)
-
-
-def _holds_results(text: str, query: SearchQuery, cwd: Path) -> bool:
-    """Whether ripgrep, which also ends with 2 when one file could not be read, answered or complained."""
-    lines = text.split("\n")
-    if query.mode == "content":
-        return not text or any(_is_match(line) for line in lines)
-    path = lines[0].rpartition(":")[0] if query.mode == "count" else lines[0]
-    return not text or (cwd / path).exists()
+    return _Found(read_ripgrep(text, query.mode))
 
 
 async def _by_ourselves(query: SearchQuery, hidden: ReadDenials, ctx: ToolCallContext) -> _Found:
@@ -180,6 +175,8 @@ def _result(args: GrepArgs, found: _Found) -> ToolOutput:
     notes = [found.partial] if found.partial else []
     if len(shown) < len(lines):
         notes.append(f"{at_least}{len(lines) - len(shown)} more lines; narrow the search, or raise head_limit")
+    if any(line.startswith('"') for line in shown):
+        notes.append(QUOTED_NOTE)
     if not lines:
         text = "No matches found." + "".join(f"\n[{note}]" for note in notes)
         return ToolOutput(text, display=summary)

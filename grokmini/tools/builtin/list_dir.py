@@ -10,7 +10,7 @@ import msgspec
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
-from grokmini.tools.file_access import file_error, path_of
+from grokmini.tools.file_access import QUOTED_NOTE, file_error, path_of
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.time_limit import OutOfTimeError, checker
 from grokmini.workspace.tree import draw_tree
@@ -48,12 +48,12 @@ class ListDir(Tool[ListArgs]):
         """List it. Raises `ToolError`."""
         path = path_of(args.target_directory, "target_directory", ctx)
         shown = ctx.resources.get(Workspace).shown(path)
-        if path.is_file():
-            raise ToolError(
-                ToolErrorKind.INVALID_ARGUMENTS,
-                f"{shown} is a file, not a folder. Read it with {ctx.names.of(ToolKind.READ)}.",
-            )
         try:
+            if path.is_file():
+                raise ToolError(
+                    ToolErrorKind.INVALID_ARGUMENTS,
+                    f"{shown} is a file, not a folder. Read it with {ctx.names.of(ToolKind.READ)}.",
+                )
             tree = await asyncio.to_thread(
                 draw_tree,
                 path,
@@ -74,6 +74,8 @@ class ListDir(Tool[ListArgs]):
                 f"\n[not all is shown; list a folder below, or use {ctx.names.of(ToolKind.LIST)} "
                 f"or {ctx.names.of(ToolKind.SEARCH)}]"
             )
+        if '- "' in text:
+            text += f"\n[{QUOTED_NOTE}]"
         return ToolOutput(
             text, display=SummaryDisplay(f"{tree.entries} entr{'y' if tree.entries == 1 else 'ies'}")
         )

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Final
 
 import msgspec
 
-from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
+from grokmini.text.paths import visible_path
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
 from grokmini.tools.shell_state import ShellState
@@ -179,15 +179,15 @@ def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:
         return []
     root = ctx.resources.get(Workspace).root
     state.move_to(root)
-    return [join_surrogates(f"{lost} no longer exists; the command ran in {root}")]
+    return [f"{visible_path(lost)} no longer exists; the command ran in {visible_path(root)}"]
 
 
 def _carry(state: ShellState, spec: CommandSpec, dump: bytes, ctx: ToolCallContext) -> list[str]:
     state.absorb(spec, dump)
     if state.cwd == spec.cwd:
         return []
-    note = f"commands now start in {state.cwd}; paths of the file tools still start from {ctx.cwd}"
-    return [join_surrogates(note)]
+    now, files = visible_path(state.cwd), visible_path(ctx.cwd)
+    return [f"commands now start in {now}; paths of the file tools still start from {files}"]
 
 
 def _result(

@@ -13,6 +13,10 @@ from grokmini.text.diff import count_changes
 from grokmini.text.sanitise import sanitise
 
 
+MAX_RULE = 60
+"""Characters of a rule that is put behind a label."""
+
+
 def question_lines(asked: PermissionAsked, width: int, look: Look) -> list[Line]:
     """The question without its answers. Nothing that a person decides about is cut."""
     title = [Span(asked.title, WARNING._replace(bold=True))]
@@ -33,12 +37,12 @@ def question_lines(asked: PermissionAsked, width: int, look: Look) -> list[Line]
 
 
 def option_lines(options: tuple[PermissionOption, ...], width: int) -> list[Line]:
-    """The answers, one a line, with the key that chooses each and the exact rule it would store."""
+    """The answers, with the key that chooses each and the rule it would store, unless that is no short line."""
     return [line for option in options for line in _option(option, width)]
 
 
 def _option(option: PermissionOption, width: int) -> list[Line]:
-    rule = Span(f" ({option.rule})").text if option.rule else ""
-    label = Span(option.label).text
-    spans = (Span(label if rule[2:-1] in label else label + rule),)
+    label, rule = Span(option.label).text, Span(option.rule).text
+    apart = rule not in label and len(option.rule.splitlines()) == 1 and len(rule) <= MAX_RULE
+    spans = (Span(f"{label} ({rule})" if apart else label),)
     return hanging(lambda inner: wrap_spans(spans, inner), Span(f"  {option.key} ", BOLD), width)

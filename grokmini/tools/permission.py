@@ -345,13 +345,13 @@ class PermissionPolicy:
             rule = command_rule(call.review, lambda command: any(allows_command(r, command) for r in rules))
             confined = "the sandbox is on" if call.contained else "no sandbox: it can do what you can"
             details.append(f"in {short_path(call.review.folders[0])} · {confined}")
-            options = command_options(rule, self._repository())
+            options = command_options(rule, call.subject.value, self._repository())
         elif call.paths:
             inside = _outside(call) is None
             rule = "Edit" if inside else exact_rule("Edit", str(real_path(call.paths[0])))
             options = edit_options(rule)
         else:
-            options = command_options(rule, self._repository())
+            options = command_options(rule, call.subject.value, self._repository())
         if reason:
             details.append(f"asked because {sanitise(reason, newlines=False)}")
         linked = [path for path in _subject_paths(call) if len(forms(path)) > 1]

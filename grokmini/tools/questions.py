@@ -11,6 +11,9 @@ from grokmini.tools.command_review import Allowed, Review
 from grokmini.tools.rules import exact_rule
 from grokmini.tools.shell_parse import Word
 
+MAX_RULE_SHOWN = 60
+"""Characters of a rule up to which an answer's label holds it in any case."""
+
 _ANY = "?"
 _FAMILIES: tuple[tuple[str, ...], ...] = (
     ("pytest",),
@@ -94,9 +97,16 @@ def _quoted(word: Word) -> str:
     return "'" + word.text.replace("*", "\\*") + "'"
 
 
-def command_options(rule: str, repository: Path) -> tuple[PermissionOption, ...]:
-    """Once, in this session, no, no with a reason, in this repository."""
+def command_options(rule: str, value: str, repository: Path) -> tuple[PermissionOption, ...]:
+    """Once, in this session, no, no with a reason, in this repository.
+
+    The question shows `value` whole: a rule for exactly that is not said again when it is long or has lines.
+    """
     shown = sanitise(rule, newlines=False)
+    if "\n" in rule or len(rule) > MAX_RULE_SHOWN:
+        tool = rule.partition("(")[0]
+        if rule == exact_rule(tool, value.strip()):
+            shown = "exactly this command" if tool == "Bash" else "exactly this"
     return (
         _YES,
         PermissionOption("2", f"always {shown} in this session", "allow", "session", rule),

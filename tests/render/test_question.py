@@ -33,6 +33,18 @@ def test_a_command_is_asked_about_whole_with_where_it_runs() -> None:
     ]
 
 
+@pytest.mark.parametrize("rule", ["Bash(a\nb)", f"Bash(echo {'x' * 80})", "Bash(a\u2028b)"])
+def test_a_rule_that_is_no_short_line_is_not_put_behind_its_label(rule: str) -> None:
+    label = "always exactly this command in this session"
+    option = PermissionOption("2", label, "allow", "session", rule)
+    assert [plain(line) for line in option_lines((option,), 70)] == [f"  2 {label}"]
+
+
+def test_a_label_that_holds_its_rule_does_not_say_it_twice() -> None:
+    option = PermissionOption("2", "always Bash(make *) in this session", "allow", "session", "Bash(make *)")
+    assert [plain(line) for line in option_lines((option,), 70)] == ["  2 always Bash(make *) in this session"]
+
+
 def test_an_edit_shows_its_diff() -> None:
     diff = unified_diff("a\nb\n", "a\nB\n", "f.py")
     asked = PermissionAsked("r", "1", "Edit f.py?", "f.py", OPTIONS, (), diff)

@@ -10,7 +10,8 @@ from grokmini.protocol.errors import ToolErrorKind, UsageError
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.protocol.tools import ToolKind, ToolNamespace
 from grokmini.tools.contract import Subject
-from grokmini.tools.permission import Ask, Deny
+from grokmini.tools.permission import Allow, Ask, Deny
+from grokmini.tools.questions import short_path
 from grokmini.tools.rules import parse_rule
 from tests.tools.judging import Ground, MemoryGrants, tool, word
 
@@ -438,3 +439,36 @@ def test_judging_a_very_long_command_is_quick(tmp_path: Path) -> None:
     begin = time.perf_counter()
     ground.run("./tool " + "a " * 50_000)
     assert time.perf_counter() - begin < 3.0
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python3 - <<'E'\nprint(1)\nE", "echo a > b\necho c > d", f"mv {'a' * 40} {'b' * 40}", f"a {'*' * 80}"],
+)
+def test_a_long_or_many_lined_command_is_named_in_the_answers_not_repeated(
+    tmp_path: Path, command: str
+) -> None:
+    ground = Ground(tmp_path)
+    asked = ground.run(command)
+    assert isinstance(asked, Ask)
+    always = {option.key: option for option in asked.options if option.rule}
+    assert always["2"].label == "always exactly this command in this session"
+    assert always["5"].label == f"always exactly this command in {short_path(ground.root)}"
+    ground.policy.remember(PermissionAnswer("allow", "session", always["2"].rule))
+    assert ground.run(command) == Allow()
+
+
+def test_a_rule_for_more_than_the_command_is_always_shown_whole(tmp_path: Path) -> None:
+    target = "t" * 70
+    asked = Ground(tmp_path).run(f"make {target} && echo '{'x' * 60}'")
+    assert isinstance(asked, Ask)
+    assert asked.options[1].label == f"always Bash(make {target} *) in this session"
+
+
+def test_a_long_value_of_another_tool_is_named_too(tmp_path: Path) -> None:
+    subject = Subject("WebFetch", f"https://example.org/{'x' * 60}", "Fetch this?")
+    asked = Ground(tmp_path).policy.judge(
+        tool(ToolKind.WEB_FETCH), subject, (), PermissionMode.ASK, contained=False
+    )
+    assert isinstance(asked, Ask)
+    assert asked.options[1].label == "always exactly this in this session"

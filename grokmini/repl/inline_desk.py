@@ -146,7 +146,9 @@ class InlineDesk:
                 assert_never(signal)
 
     def _press_overlay(self, overlay: Overlay, press: Press, now: float) -> None:
-        if self.reason is not None:
+        if press is Key.END_OF_FILE and not (self.reason and self.reason.text):
+            self._end_of_file(now)
+        elif self.reason is not None:
             self._press_reason(overlay, self.reason, press)
         elif press in (Key.UP, Key.DOWN):
             overlay.scroll(-1 if press is Key.UP else 1)

@@ -65,21 +65,31 @@ class Overlay:
         return self._page
 
     def view(self, width: int, room: int, look: Look, waiting: int) -> list[Line]:
-        """At most `room` rows: the question (scrolled when it is longer), then the answers; `waiting` more."""
+        """At most `room` rows: the question, then the answers; `waiting` more.
+
+        A question that is too long scrolls above its answers; where there is little room, all of it scrolls, so
+        that what will be done is what is seen first.
+        """
         answers = option_lines(self.asked.options, width)
         if waiting:
             answers.append(line_of(cut_to_width(f"  {waiting} more to answer", width), DIM))
         body = [fit(line, width) for line in question_lines(self.asked, width, look)]
-        space = max(1, room - len(answers))
-        if len(body) > space:
-            body = self._window(body, space, width, look)
-        return [*body, *answers][: max(0, room)]
+        if len(body) + len(answers) <= room:
+            return [*body, *answers]
+        if len(answers) <= room // 2:
+            return [*self._window(body, room - len(answers), "", width, look), *answers]
+        keys = "  ".join(f"{option.key} {option.label}" for option in self.asked.options if _is_short(option))
+        return self._window([*body, *answers], room, f"{keys}{look.glyphs.dot}", width, look)[: max(0, room)]
 
-    def _window(self, body: list[Line], space: int, width: int, look: Look) -> list[Line]:
-        """A part of the question and a row that says how much there is."""
+    def _window(self, lines: list[Line], space: int, lead: str, width: int, look: Look) -> list[Line]:
+        """A part of what does not fit and a row that says how much there is; `lead` begins that row."""
         self._page = max(1, space - 1)
-        self._top = min(self._top, len(body) - self._page)
-        shown = body[self._top : self._top + self._page]
-        last = min(len(body), self._top + self._page)
-        text = f"  rows {self._top + 1}-{last} of {len(body)}{look.glyphs.dot}PgUp PgDn scroll"
+        self._top = min(self._top, max(0, len(lines) - self._page))
+        shown = lines[self._top : self._top + self._page]
+        last = min(len(lines), self._top + self._page)
+        text = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
         return [*shown, line_of(cut_to_width(text, width), DIM)]
+
+
+def _is_short(option: PermissionOption) -> bool:
+    return option.scope == "once" and not option.wants_text

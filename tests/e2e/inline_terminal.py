@@ -76,12 +76,16 @@ class InlineTerminal:
         self.tmux.wait_until(lambda: all(self.shows(text) for text in texts), str(texts))
 
     def answer(self, key: str, question: str = "1 yes") -> None:
-        """Answer the open question. It takes a key only when none has come for a while, which nothing shows."""
+        """Answer the open question and wait until it is gone."""
+        self.press_in_question(key, question)
+        self.see_gone(question)
+
+    def press_in_question(self, key: str, question: str = "1 yes") -> None:
+        """Press a key in the open question. It takes one only when none has come for a while; nothing shows that."""
         self.see_on_screen(question)
         seen = time.monotonic()
         until(lambda: time.monotonic() > seen + GUARD)
         self.type(key)
-        self.see_gone(question)
 
     def see_idle(self) -> None:
         """Wait until nothing runs and the prompt stands there."""

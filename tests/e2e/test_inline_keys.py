@@ -32,54 +32,58 @@ def _said(messages: Sequence[dict[str, Any]]) -> list[str]:
 
 def test_prompts_are_queued_taken_back_and_sent_now(place: Place, tmp_path: Path) -> None:
     gate = threading.Event()
-    with ModelServer([held(reply(PARAGRAPHS), gate), reply("to the second"), reply("to the third")]) as server:
-        with inline_terminal(place, server, tmp_path) as terminal:
-            terminal.start()
-            terminal.prompt("first")
-            terminal.see("P20")
-            terminal.prompt("second")
-            terminal.see('queued: "second" · Enter on an empty line sends it now')
-            terminal.prompt("taken back")
-            terminal.see('queued: "second" +1')
-            terminal.type("Up")
-            terminal.wait_until(lambda: terminal.draft == "taken back", "the newest is the draft again")
-            terminal.type("C-u")
-            terminal.wait_until(lambda: terminal.draft == "", "no draft")
-            terminal.type("Enter")
-            terminal.see_gone("queued:")
-            terminal.prompt("third")
-            terminal.see('queued: "third"')
-            gate.set()
-            terminal.see("to the second")
-            terminal.see("to the third")
-            terminal.see_idle()
-            assert terminal.leave() == 0
-            assert [terminal.count(f"› {text}") for text in ("first", "second", "third", "taken")] == [
-                1,
-                1,
-                1,
-                0,
-            ]
+    with (
+        ModelServer([held(reply(PARAGRAPHS), gate), reply("to the second"), reply("to the third")]) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("first")
+        terminal.see("P20")
+        terminal.prompt("second")
+        terminal.see('queued: "second" · Enter on an empty line sends it now')
+        terminal.prompt("taken back")
+        terminal.see('queued: "second" +1')
+        terminal.type("Up")
+        terminal.wait_until(lambda: terminal.draft == "taken back", "the newest is the draft again")
+        terminal.type("C-u")
+        terminal.wait_until(lambda: terminal.draft == "", "no draft")
+        terminal.type("Enter")
+        terminal.see_gone("queued:")
+        terminal.prompt("third")
+        terminal.see('queued: "third"')
+        gate.set()
+        terminal.see("to the second")
+        terminal.see("to the third")
+        terminal.see_idle()
+        assert terminal.leave() == 0
+        assert [terminal.count(f"› {text}") for text in ("first", "second", "third", "taken")] == [
+            1,
+            1,
+            1,
+            0,
+        ]
         assert ["second" in text for text in prompts(server)] == [False, True, False]
         assert prompts(server)[-1].endswith("third")
 
 
 def test_escape_and_ctrl_c_stop_a_reply_and_what_was_said_stays(place: Place, tmp_path: Path) -> None:
     gates = threading.Event(), threading.Event()
-    with ModelServer([held(reply(PARAGRAPHS), gate) for gate in gates]) as server:
-        with inline_terminal(place, server, tmp_path) as terminal:
-            terminal.start()
-            for number, key in enumerate(("Escape", "C-c"), 1):
-                terminal.prompt(f"tell {number}")
-                terminal.see("P27", at_least=number)
-                terminal.write("a draft")
-                terminal.wait_until(lambda: terminal.draft == "a draft", "the draft")
-                terminal.type(key)
-                terminal.see("! stopped", at_least=number)
-                terminal.wait_until(lambda: terminal.draft == "a draft", "the draft is kept")
-                terminal.type("C-u")
-            assert terminal.leave() == 0
-            assert [terminal.count(f"P{number:02}") for number in range(28)] == [2] * 28
+    with (
+        ModelServer([held(reply(PARAGRAPHS), gate) for gate in gates]) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        for number, key in enumerate(("Escape", "C-c"), 1):
+            terminal.prompt(f"tell {number}")
+            terminal.see("P27", at_least=number)
+            terminal.write("a draft")
+            terminal.wait_until(lambda: terminal.draft == "a draft", "the draft")
+            terminal.type(key)
+            terminal.see("! stopped", at_least=number)
+            terminal.wait_until(lambda: terminal.draft == "a draft", "the draft is kept")
+            terminal.type("C-u")
+        assert terminal.leave() == 0
+        assert [terminal.count(f"P{number:02}") for number in range(28)] == [2] * 28
         for gate in gates:
             gate.set()
 
@@ -167,26 +171,28 @@ def test_lines_that_come_in_a_burst_do_not_send_by_themselves(place: Place, tmp_
 
 def test_suspended_and_continued_everything_is_as_before(place: Place, tmp_path: Path) -> None:
     gate = threading.Event()
-    with ModelServer([held(reply(PARAGRAPHS), gate)]) as server:
-        with inline_terminal(place, server, tmp_path) as terminal:
-            terminal.start()
-            terminal.prompt("tell")
-            terminal.see("P27")
-            terminal.write("a draft")
-            terminal.wait_until(lambda: terminal.draft == "a draft", "the draft")
-            terminal.type("C-z")
-            terminal.see("Stopped")
-            assert terminal.cursor_shown
-            gate.set()
-            terminal.write("echo at-the-$((1 + 1))\n")
-            terminal.see("at-the-2")
-            terminal.type("fg", "Enter")
-            terminal.see("P29")
-            terminal.wait_until(lambda: terminal.draft == "a draft", "the draft is kept")
-            terminal.type("C-u")
-            assert terminal.leave() == 0
-            assert [terminal.count(f"P{number:02}") for number in range(30)] == [1] * 30
-            assert terminal.count("fake-model · ask") == 0, "the live rows are gone"
+    with (
+        ModelServer([held(reply(PARAGRAPHS), gate)]) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("tell")
+        terminal.see("P27")
+        terminal.write("a draft")
+        terminal.wait_until(lambda: terminal.draft == "a draft", "the draft")
+        terminal.type("C-z")
+        terminal.see("Stopped")
+        assert terminal.cursor_shown
+        gate.set()
+        terminal.write("echo at-the-$((1 + 1))\n")
+        terminal.see("at-the-2")
+        terminal.type("fg", "Enter")
+        terminal.see("P29")
+        terminal.wait_until(lambda: terminal.draft == "a draft", "the draft is kept")
+        terminal.type("C-u")
+        assert terminal.leave() == 0
+        assert [terminal.count(f"P{number:02}") for number in range(30)] == [1] * 30
+        assert terminal.count("fake-model · ask") == 0, "the live rows are gone"
 
 
 def test_what_is_typed_while_the_program_starts_is_the_draft(place: Place, tmp_path: Path) -> None:

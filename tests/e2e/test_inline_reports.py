@@ -237,20 +237,22 @@ def test_h17_ctrl_c_ends_a_command_that_ignores_it(place: Place, tmp_path: Path)
 def test_h18_escape_closes_the_menu_and_not_the_turn(place: Place, tmp_path: Path) -> None:
     """H18."""
     gate = threading.Event()
-    with ModelServer([held(reply("begun. " * 8 + "\n\nthe end"), gate)]) as server:
-        with inline_terminal(place, server, tmp_path) as terminal:
-            terminal.start()
-            terminal.prompt("tell")
-            terminal.see("begun.")
-            terminal.write("/")
-            terminal.see_on_screen("/help")
-            terminal.type("Escape")
-            terminal.see_gone("/help")
-            gate.set()
-            terminal.see("the end")
-            assert terminal.count("stopped") == 0
-            terminal.type("C-u")
-            assert terminal.leave() == 0
+    with (
+        ModelServer([held(reply("begun. " * 8 + "\n\nthe end"), gate)]) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("tell")
+        terminal.see("begun.")
+        terminal.write("/")
+        terminal.see_on_screen("/help")
+        terminal.type("Escape")
+        terminal.see_gone("/help")
+        gate.set()
+        terminal.see("the end")
+        assert terminal.count("stopped") == 0
+        terminal.type("C-u")
+        assert terminal.leave() == 0
 
 
 def test_h19_keys_typed_while_a_reply_streams_are_not_lost(place: Place) -> None:

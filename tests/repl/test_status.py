@@ -1,0 +1,54 @@
+"""The status line at any width."""
+
+from __future__ import annotations
+
+import pytest
+
+from grokmini.render.lines import plain
+from grokmini.render.look import Look
+from grokmini.repl.status import StatusFacts, status_line
+
+FACTS = StatusFacts(
+    model="grok-4.5",
+    mode="ask",
+    sandbox="none",
+    context_tokens=5_000,
+    context_window=256_000,
+    branch="main",
+    seconds=12,
+    hint="Ctrl-C stops",
+)
+
+
+def text(width: int, facts: StatusFacts = FACTS) -> str:
+    return plain(status_line(facts, width, Look()))
+
+
+def test_with_room_it_says_everything_and_the_key_at_the_right() -> None:
+    line = text(80)
+    assert line.startswith("grok-4.5 · ask · sandbox none · ~2% of 256k · 12 s · main  ")
+    assert line.endswith("  Ctrl-C stops") and len(line) == 80
+
+
+@pytest.mark.parametrize("width", range(1, 120))
+def test_it_is_one_row_at_any_width(width: int) -> None:
+    for urgent in (False, True):
+        assert status_line(FACTS._replace(urgent=urgent), width, Look()).width <= width
+
+
+def test_narrow_it_keeps_model_mode_and_percent() -> None:
+    assert text(40) == "grok-4.5 · ask · ~2% of 256k · 12 s"
+    assert text(30) == "grok-4.5 · ask · ~2% of 256k"
+    assert text(20) == "grok-4.5 · ask"
+    assert text(5) == "grok…"
+
+
+def test_an_urgent_hint_goes_before_all_else() -> None:
+    facts = FACTS._replace(hint="Ctrl-D again leaves", urgent=True)
+    assert text(40, facts) == "grok-4.5 · ask       Ctrl-D again leaves"
+    assert text(12, facts) == "Ctrl-D agai…"
+
+
+def test_what_is_not_known_is_not_said() -> None:
+    assert text(80, StatusFacts("m", "plan", "")) == "m · plan"
+    assert text(80, StatusFacts("m", "ask", "none", 1, 9_000)) == "m · ask · sandbox none · <1% of 9.0k"

@@ -223,3 +223,19 @@ def test_typing_on_a_narrowing_window_goes_on() -> None:
         drawing.check()
     drawing.frame(live=rows("> typed on", cursor=Cursor(0, 9)))
     drawing.check()
+
+
+def test_the_screens_first_row_is_never_deleted_as_some_terminals_would_keep_it() -> None:
+    drawing = Drawing(Size(40, 10))
+    status = "a status line that is long enough"
+    drawing.frame(live=rows("tail", status))
+    drawing.frame(live=rows(status))
+    drawing.check()
+
+
+def test_behind_a_doubtful_character_the_column_is_not_trusted() -> None:
+    for by_cluster in (True, False):
+        drawing = Drawing(Size(40, 10), by_cluster=by_cluster)
+        drawing.frame(live=rows("> ab", "old", cursor=Cursor(0, 2)))
+        drawing.frame(live=rows("> ab", "👩\u200d👩\u200d👧", cursor=Cursor(0, 2)))
+        drawing.check()

@@ -84,7 +84,7 @@ class InlineTerminal:
         """Press a key in the open question. It takes one only when none has come for a while; nothing shows that."""
         self.see_on_screen(question)
         seen = time.monotonic()
-        until(lambda: time.monotonic() > seen + GUARD)
+        until(lambda: time.monotonic() > seen + 1.5 * GUARD)
         self.type(key)
 
     def see_idle(self) -> None:

@@ -27,7 +27,7 @@ from grokmini.chat.commands import (
 from grokmini.chat.images import drop_unusable
 from grokmini.chat.ledger import UsageReport
 from grokmini.chat.ports import ChatPersistence
-from grokmini.chat.repair import RepairReport
+from grokmini.chat.repair import ENDED, STOPPED, RepairReport
 from grokmini.protocol.items import ConversationItem, Stored, SystemItem, UserItem
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
 from grokmini.protocol.tools import ToolSpec
@@ -125,8 +125,8 @@ class ChatStateActor:
         )
         settle(command.reply, request)
 
-    def _repair(self) -> RepairReport:
-        repair = self._state.conversation.repair()
+    def _repair(self, missing: str = STOPPED) -> RepairReport:
+        repair = self._state.conversation.repair(missing)
         if repair.appended is None:
             self._rewrite()
         else:
@@ -148,7 +148,7 @@ class ChatStateActor:
             conversation.replace(images.items)
             self._rewrite()
             self._on_repair(RepairReport(images_dropped=images.images))
-        self._repair()
+        self._repair(ENDED)
 
 
 class ChatHandle:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from grokmini.chat.estimate import Figure, figure_of_item, figure_of_items
-from grokmini.chat.repair import RepairReport, is_paired, repair
+from grokmini.chat.repair import STOPPED, RepairReport, is_paired, repair
 from grokmini.chat.slimming import clear_old_results
 from grokmini.protocol.items import ConversationItem, Stored, SystemItem, UserItem
 
@@ -80,8 +80,8 @@ class Conversation:
         self._figure = self._count()
         return True
 
-    def repair(self) -> Repair:
-        """Give every call its result. To be called at the four write borders only.
+    def repair(self, missing: str = STOPPED) -> Repair:
+        """Give every call its result, `missing` where there is none. To be called at the four write borders only.
 
         What was found valid stays so when items are added; only those are looked at.
         """
@@ -89,7 +89,7 @@ class Conversation:
         report = RepairReport()
         appended: list[Stored] | None = []
         if not is_paired(before[self._paired :]):
-            items, report = repair(before)
+            items, report = repair(before, missing)
             self.replace(items)
             appended = items[len(before) :] if items[: len(before)] == before else None
         self._paired = len(self._stored)

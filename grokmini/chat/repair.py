@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from grokmini.protocol.items import AssistantItem, Stored, ToolResultItem
 
-INTERRUPTED = (
-    "This call was interrupted: it never ran to its end and its effects are unknown. "
-    "Check the present state before you repeat it."
-)
+_UNKNOWN = "It may have run in part, wholly or not at all: check the present state before you repeat it."
+STOPPED = f"This call was interrupted before its result was known. {_UNKNOWN}"
+ENDED = f"This call was interrupted because grokmini ended before its result was kept. {_UNKNOWN}"
+"""The result of a call found without one when a session is loaded."""
 
 
 class RepairReport(NamedTuple):
@@ -67,8 +67,10 @@ def is_paired(items: Sequence[Stored]) -> bool:
     return not waiting
 
 
-def repair(items: Sequence[Stored]) -> Repaired:
-    """The same history with every call answered right behind it. Repairing again changes nothing.
+def repair(items: Sequence[Stored], missing: str = STOPPED) -> Repaired:
+    """The same history with every call answered right behind it, with `missing` where there is no result.
+
+    Repairing again changes nothing.
 
     A result belongs to the latest call before it that has its id: servers use the same ids again in later
     replies. Items other than results keep their order; those between a call and its results come after them.
@@ -89,7 +91,7 @@ def repair(items: Sequence[Stored]) -> Repaired:
             source = slots[place][number]
             if source is None:
                 added += 1
-                rebuilt.append(Stored(ToolResultItem(call.id, INTERRUPTED, INTERRUPTED, "cancelled")))
+                rebuilt.append(Stored(ToolResultItem(call.id, missing, missing, "cancelled")))
             else:
                 moved += source != place + 1 + number
                 rebuilt.append(items[source])

@@ -12,7 +12,6 @@ from grokmini.render.spans import hanging, wrap_spans
 from grokmini.text.diff import count_changes
 from grokmini.text.sanitise import sanitise
 
-
 MAX_RULE = 60
 """Characters of a rule that is put behind a label."""
 

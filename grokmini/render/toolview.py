@@ -53,6 +53,27 @@ _TOLD_IN_ONE_LINE = frozenset(
         ToolKind.WRITE,
     }
 )
+_FAILURES = {
+    "invalid_arguments": "wrong arguments",
+    "not_found": "not found",
+    "permission_denied": "denied",
+    "denied_by_hook": "denied by a hook",
+    "plan_mode": "not in plan mode",
+    "conflict": "changed meanwhile",
+    "timeout": "timeout",
+    "cancelled": "cancelled",
+    "rate_limited": "too many requests",
+    "network": "no connection",
+    "sandbox_denied": "denied by the sandbox",
+    "too_large": "too large",
+    "binary": "not text",
+    "io": "not usable",
+    "unsupported": "not possible",
+    "requires_other_tool": "not read yet",
+    "internal": "internal error",
+}
+"""Kinds of `ToolErrorKind` in a person's words."""
+
 _TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "cancelled": "[-]"}
 
 
@@ -197,8 +218,7 @@ def _end_of(block: ToolBlock, look: Look) -> _End:
     if isinstance(result.display, CommandDisplay):
         return _exit_end(result.display.exit_code, result.display.reason, look)
     if result.status == "error":
-        kind = result.error_kind.replace("_", " ")
-        return _End(f"{failed} {kind or 'failed'}", FAILURE, True)
+        return _End(f"{failed} {_FAILURES.get(result.error_kind, 'failed')}", FAILURE, True)
     return _End(look.glyphs.ok, SUCCESS) if block.tool.kind is ToolKind.EXECUTE else _End("")
 
 

@@ -99,8 +99,10 @@ class _Attempts:
         delay = 0.0
         if error.kind is SampleErrorKind.AUTH and credential.can_refresh and not self._refreshed:
             self._refreshed = self.fresh_key = True
-        elif not error.retryable or self._attempt >= self._allowed:
+        elif not error.retryable or self._allowed == 1:
             raise error
+        elif self._attempt >= self._allowed:
+            raise self._last(error) from error
         else:
             delay = self._wait(error)
             self._attempt += 1
@@ -111,6 +113,18 @@ class _Attempts:
             kind=error.kind.value,
             message=error.message,
             discarded=gave_out,
+        )
+
+    def _last(self, error: SampleError) -> SampleError:
+        """The error of the last attempt, which says how many there were."""
+        return SampleError(
+            error.kind,
+            f"{error.message} (tried {self._attempt} times)",
+            error.hint,
+            retryable=error.retryable,
+            status=error.status,
+            retry_after=error.retry_after,
+            window=error.window,
         )
 
     def _wait(self, error: SampleError) -> float:

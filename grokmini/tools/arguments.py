@@ -39,6 +39,14 @@ class Decoded(NamedTuple, Generic[S]):
     notes: tuple[str, ...]
 
 
+class _NoObjectError(ValueError):
+    """The arguments are JSON, but another value than an object."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__("no object")
+        self.value = value
+
+
 def decode_arguments(raw: str, args_type: type[S]) -> Decoded[S]:
     """The arguments of a call. Raises `ToolError` (invalid arguments) that shows the schema."""
     notes: list[str] = []
@@ -48,6 +56,10 @@ def decode_arguments(raw: str, args_type: type[S]) -> Decoded[S]:
         return Decoded(msgspec.convert(shaped, args_type), tuple(dict.fromkeys(notes)))
     except UnreadableError as error:
         raise _invalid(f"The arguments are no JSON: {error}.", args_type) from error
+    except _NoObjectError as error:
+        raise _invalid(
+            f"The arguments must be a JSON object, got {_in_words(error.value)}.", args_type
+        ) from error
     except msgspec.ValidationError as error:
         raise _invalid(f"The arguments do not fit: {error}.", args_type) from error
 
@@ -76,7 +88,7 @@ def _unwrap(value: Any, notes: list[str]) -> dict[str, Any]:
         value = value[0]
         notes.append("the arguments came as a list of one")
     if not isinstance(value, dict):
-        raise msgspec.ValidationError(f"Expected `object`, got `{_json_type(value)}`")
+        raise _NoObjectError(value)
     return value
 
 
@@ -183,6 +195,11 @@ def _fold(name: str) -> str:
 def _json_type(value: Any) -> str:
     names = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
     return names.get(type(value), "null")
+
+
+def _in_words(value: Any) -> str:
+    kind = _json_type(value)
+    return kind if kind == "null" else f"{'an' if kind == 'array' else 'a'} {kind}"
 
 
 def _short(value: Any) -> str:

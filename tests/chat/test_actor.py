@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from grokmini.chat.actor import ChatHandle, start_chat
-from grokmini.chat.repair import INTERRUPTED, RepairReport
+from grokmini.chat.repair import ENDED, STOPPED, RepairReport
 from grokmini.chat.slimming import DROPPED
 from grokmini.protocol.items import (
     AssistantItem,
@@ -96,7 +96,7 @@ async def test_a_history_without_a_system_prompt_gets_one_at_its_head() -> None:
 async def test_loading_repairs_and_appends_what_was_missing_at_the_end() -> None:
     ground = Ground(stored(prompt("a", 0), assistant("1")))
     assert ground.repairs == [RepairReport(results_added=1)]
-    assert ground.persistence.items[2] == ToolResultItem("1", INTERRUPTED, INTERRUPTED, "cancelled")
+    assert ground.persistence.items[2] == ToolResultItem("1", ENDED, ENDED, "cancelled")
     assert ground.persistence.rewrites == 0
     await ground.chat.close()
 
@@ -131,7 +131,7 @@ async def test_the_other_borders_repair_save_and_report(border: str) -> None:
     else:
         assert (await ground.chat.repair_after_stop()).results_added == 1
     assert ground.repairs == [RepairReport(results_added=1)]
-    assert ground.persistence.items[1] == ToolResultItem("1", INTERRUPTED, INTERRUPTED, "cancelled")
+    assert ground.persistence.items[1] == ToolResultItem("1", STOPPED, STOPPED, "cancelled")
     await ground.chat.close()
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grokmini.chat.repair import INTERRUPTED, RepairReport, is_paired, repair
+from grokmini.chat.repair import ENDED, STOPPED, RepairReport, is_paired, repair
 from grokmini.protocol.items import (
     AssistantItem,
     ConversationItem,
@@ -40,7 +41,7 @@ def test_a_valid_history_is_left_as_it_is() -> None:
 
 def test_a_dangling_call_gets_a_result_that_says_it_was_interrupted() -> None:
     items, report = repaired(prompt("a", 0), assistant("1", "2"), result("1"))
-    assert items[2:] == [result("1"), ToolResultItem("2", INTERRUPTED, INTERRUPTED, "cancelled")]
+    assert items[2:] == [result("1"), ToolResultItem("2", STOPPED, STOPPED, "cancelled")]
     assert report == RepairReport(results_added=1)
     assert report.reasons == ("interrupted call given a result (1)",)
 
@@ -86,7 +87,7 @@ def test_a_server_may_use_the_same_id_again_in_a_later_reply() -> None:
 def test_a_call_that_reuses_an_answered_id_does_not_take_the_old_result() -> None:
     items, report = repaired(assistant("c"), result("c", "old"), assistant("c"))
     assert items[1] == result("c", "old")
-    assert items[3] == ToolResultItem("c", INTERRUPTED, INTERRUPTED, "cancelled")
+    assert items[3] == ToolResultItem("c", STOPPED, STOPPED, "cancelled")
     assert report == RepairReport(results_added=1)
 
 
@@ -132,3 +133,10 @@ def test_any_history_is_valid_after_repair_and_repairing_again_changes_nothing(
     assert [item for item in after if not isinstance(item, ToolResultItem)] == kept
     removed = once.report.duplicates_removed + once.report.orphans_removed
     assert len(after) == len(items) - removed + once.report.results_added
+
+
+@pytest.mark.parametrize("text", [STOPPED, ENDED])
+def test_what_is_said_of_a_call_without_a_result_claims_nothing_that_is_not_known(text: str) -> None:
+    assert "may have run in part, wholly or not at all" in text
+    assert "check the present state before you repeat it" in text
+    assert ("because grokmini ended" in text) == (text is ENDED)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from grokmini.protocol import events as ev
+from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import DiffDisplay, SummaryDisplay, TodoEntry, ToolKind
@@ -185,6 +186,33 @@ def test_failed_refused_and_stopped_calls_say_so() -> None:
     assert one("cancelled")[0] == "• Read  a  x cancelled"
     assert read([ready("1", ToolKind.READ, path="a"), ended()])[0] == "• Read  a  x interrupted"
     assert read(run("1", "x", "", None))[0].endswith("x stopped")
+
+
+@pytest.mark.parametrize("kind", [*ToolErrorKind, "of_the_future", ""])
+def test_why_a_call_failed_is_told_in_plain_words(kind: str) -> None:
+    expected = {
+        "invalid_arguments": "wrong arguments",
+        "not_found": "not found",
+        "permission_denied": "denied",
+        "denied_by_hook": "denied by a hook",
+        "plan_mode": "not in plan mode",
+        "conflict": "changed meanwhile",
+        "timeout": "timeout",
+        "cancelled": "cancelled",
+        "rate_limited": "too many requests",
+        "network": "no connection",
+        "sandbox_denied": "denied by the sandbox",
+        "too_large": "too large",
+        "binary": "not text",
+        "io": "not usable",
+        "unsupported": "not possible",
+        "requires_other_tool": "not read yet",
+        "internal": "internal error",
+        "of_the_future": "failed",
+        "": "failed",
+    }
+    result = finished("1", "", status="error", error_kind=kind)
+    assert read([ready("1", ToolKind.READ, path="a"), result])[0] == f"• Read  a  x {expected[kind]}"
 
 
 def test_what_an_interrupted_command_had_written_is_kept() -> None:

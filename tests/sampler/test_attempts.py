@@ -42,6 +42,18 @@ async def test_after_the_last_attempt_the_error_is_raised() -> None:
         with pytest.raises(SampleError) as caught:
             await ask(server)
         assert (caught.value.kind, len(server.requests)) == (SampleErrorKind.SERVER, 5)
+    error = caught.value
+    assert error.message.endswith(" answered 503: status 503 (tried 5 times)") and str(error) == error.message
+    assert (error.status, error.retryable) == (503, True) and error.hint.startswith("The server has trouble")
+
+
+async def test_a_failure_that_is_not_tried_again_says_nothing_of_times() -> None:
+    with ModelServer([BUSY, failure(404)]) as server, pytest.raises(SampleError) as caught:
+        await ask(server)
+    assert "tried" not in caught.value.message
+    with ModelServer([BUSY]) as server, pytest.raises(SampleError) as caught:
+        await ask(server, max_attempts=1)
+    assert "tried" not in caught.value.message
 
 
 async def test_the_number_of_attempts_is_the_models() -> None:

@@ -127,6 +127,7 @@ async def test_an_unknown_tool_is_answered_with_the_nearest(tmp_path: Path) -> N
         ("arguments_missing_field", "{}"),
         ("arguments_wrong_type", json.dumps({"target_file": "a", "offset": "first"})),
         ("arguments_no_object", "[1, 2]"),
+        ("arguments_a_number", "5"),
         ("arguments_no_json", "read a.txt please"),
     ],
 )

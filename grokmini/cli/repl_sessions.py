@@ -10,6 +10,7 @@ from grokmini.cli.root import Root
 from grokmini.cli.wire import Wired, start_session
 from grokmini.protocol.model import ModelSpec
 from grokmini.repl.ports import OpenedSession
+from grokmini.store.updates import read_updates
 
 
 class Sessions:
@@ -36,6 +37,7 @@ class Sessions:
             events=wired.events,
             usage=wired.chat.usage,
             diff=lambda: wired.workspace.changes.diff(None),
+            past=lambda: (record.event for record in read_updates(wired.directory)),
         )
 
     async def new(self) -> OpenedSession:

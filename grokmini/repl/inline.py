@@ -24,7 +24,7 @@ from grokmini.protocol.events import (
     TurnStarted,
 )
 from grokmini.protocol.tools import TodoEntry
-from grokmini.render.lines import Line, Span, line_of
+from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
@@ -142,6 +142,11 @@ class InlineApp:
         self._screen.commit(lines)
         self._changed()
 
+    def page(self, lines: Sequence[Line]) -> None:
+        """Show lines in the pager."""
+        level = self._terminal.colour_level
+        self.start(self._page("".join(f"{ansi(line, level)}\n" for line in lines)))
+
     def start(self, work: Coroutine[object, object, None]) -> None:
         """Run work beside; what it fails with ends the program, seen."""
         self._task(work).add_done_callback(lambda _: self._changed())
@@ -214,6 +219,7 @@ class InlineApp:
             redraw=self._screen.repaint,
             edit=lambda text: self.start(self._edit(text)),
             page=lambda text: self.start(self._page(text)),
+            command=lambda name: self._submissions.command(name),
             paste=lambda: self.start(self._paste()),
         )
 

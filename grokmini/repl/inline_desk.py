@@ -33,7 +33,7 @@ _NEVER = float("-inf")
 
 class Outlets(NamedTuple):
     """What the desk asks of others. `edit` opens the person's editor on a text, `page` shows a text in the pager,
-    `paste` fetches the clipboard.
+    `paste` fetches the clipboard, `command` runs the slash command of that name.
     """
 
     send: Callable[[SessionCommand], None]
@@ -43,6 +43,7 @@ class Outlets(NamedTuple):
     redraw: Callable[[], None]
     edit: Callable[[str], None]
     page: Callable[[str], None]
+    command: Callable[[str], None]
     paste: Callable[[], None]
 
 
@@ -131,16 +132,11 @@ class InlineDesk:
                 mode = self.state.mode
                 place = MODE_CYCLE.index(mode) + 1 if mode in MODE_CYCLE else 0
                 self._outlets.send(SetMode(MODE_CYCLE[place % len(MODE_CYCLE)]))
+            case Signal.TRANSCRIPT:
+                self._outlets.command("transcript")
             case Signal.PASTE:
                 self._outlets.paste()
-            case (
-                Signal.CHANGED
-                | Signal.INTERRUPT
-                | Signal.SUSPEND
-                | Signal.REDRAW
-                | Signal.TRANSCRIPT
-                | Signal.BACKGROUND
-            ):
+            case Signal.CHANGED | Signal.INTERRUPT | Signal.SUSPEND | Signal.REDRAW | Signal.BACKGROUND:
                 pass
             case _:
                 assert_never(signal)

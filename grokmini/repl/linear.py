@@ -166,6 +166,10 @@ class LinearApp:
         self._screen.print(lines)
         self._progress.heard(self._loop.time())
 
+    def page(self, lines: Sequence[Line]) -> None:
+        """There is no pager in linear mode: print them."""
+        self.print_lines(lines)
+
     def start(self, work: Coroutine[object, object, None]) -> None:
         """Run work beside; what it fails with ends the program, seen."""
         self._task(work).add_done_callback(lambda _: self._settle_soon())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from grokmini.protocol.events import SessionEvent
 from grokmini.protocol.model import Usage
 from grokmini.session.handle import SessionHandle
 from grokmini.session.stream import Subscription
@@ -26,13 +27,15 @@ class OpenedSession(NamedTuple):
     """A running session and the questions that it alone can answer.
 
     `events` is a subscription made before the first event, so that `session_started` is seen. `diff` gives the
-    unified diff of everything the agent changed in this session; it may read files and is called in a thread.
+    unified diff of everything the agent changed in this session, `past` every event that is kept, oldest first;
+    both may read files and are called in a thread.
     """
 
     handle: SessionHandle
     events: Subscription
     usage: Callable[[], Awaitable[UsageFigures]]
     diff: Callable[[], str]
+    past: Callable[[], Iterable[SessionEvent]]
 
 
 class SessionFactory(Protocol):

@@ -10,7 +10,7 @@ from grokmini.protocol.errors import GrokminiError
 from grokmini.protocol.ids import short_id
 from grokmini.render.lines import Line, line_of
 from grokmini.repl.commands import table
-from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Result, Say
+from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Page, Result, Say
 from grokmini.repl.dispatch import Message, Shell, Slash, classify
 from grokmini.repl.history import History
 from grokmini.repl.ports import OpenedSession, SessionFactory
@@ -26,6 +26,9 @@ class Host(Protocol):
 
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines."""
+
+    def page(self, lines: Sequence[Line]) -> None:
+        """Show lines in the pager, or print them where there is none."""
 
     def start(self, work: Coroutine[object, object, None]) -> None:
         """Run work beside; a failure of it ends the program, seen."""
@@ -75,6 +78,10 @@ class Submissions:
             case Message():
                 self.prompt(submission.text.strip("\n").rstrip(), typed=True)
 
+    def command(self, name: str) -> None:
+        """Run a slash command that a key stands for."""
+        self._command(Slash(name, ""))
+
     def prompt(self, text: str, *, typed: bool = False) -> None:
         """Send a prompt. `typed` says that it is on the screen already, if its turn starts at once."""
         prompt_id = short_id()
@@ -120,6 +127,8 @@ class Submissions:
     async def _apply(self, result: Result) -> None:
         if isinstance(result, Say):
             self._host.print_lines(result.lines)
+        elif isinstance(result, Page):
+            self._host.page(result.lines)
         elif isinstance(result, Leave):
             self._host.leave()
         elif isinstance(result, NewSession):

@@ -47,6 +47,7 @@ class ScriptedSession:
         self.running: commands.Prompt | None = None
         self.questions: list[events.PermissionAsked] = []
         self.diff = ""
+        self.past: list[events.SessionEvent] = []
         self.usage = Figures({}, {})
         self._ends = ends
         self._turns = 0
@@ -55,7 +56,9 @@ class ScriptedSession:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = asyncio.ensure_future(self._wait())
         self.handle = SessionHandle(uuid7(), self._stream, self._take, self._ended, task)
-        self.opened = OpenedSession(self.handle, self._stream.subscribe(), self._usage, lambda: self.diff)
+        self.opened = OpenedSession(
+            self.handle, self._stream.subscribe(), self._usage, lambda: self.diff, lambda: self.past
+        )
         self.emit(
             events.SessionStarted("0.1.0", cwd, "test-model", PermissionMode.ASK, "none", context_window=1000)
         )

@@ -8,12 +8,20 @@ import pytest
 
 from grokmini.protocol import commands
 from grokmini.protocol.errors import UsageError
-from grokmini.protocol.events import PromptQueued, SessionStarted, TurnStarted, UsageReported
+from grokmini.protocol.events import (
+    PromptQueued,
+    SessionStarted,
+    ToolCallReady,
+    ToolFinished,
+    TurnStarted,
+    UsageReported,
+)
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
+from grokmini.protocol.tools import CommandDisplay, ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.render.lines import plain
 from grokmini.repl.commands import table
-from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Result, Say
+from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Page, Result, Say
 from grokmini.repl.dispatch import Message, Shell, Slash, Submission, classify
 from grokmini.repl.session_state import SessionState
 from tests.repl.scripted_session import Figures, ScriptedFactory, ScriptedSession
@@ -150,3 +158,21 @@ async def test_usage_counts_tokens_by_model_and_the_window() -> None:
 
 def test_a_mark_alone_asks_for_help_and_is_no_prompt() -> None:
     assert classify("/") == classify(" ! ") == Slash("help", "")
+
+
+async def test_the_transcript_holds_everything_in_full() -> None:
+    session = ScriptedSession()
+    output = "\n".join(f"line {number}" for number in range(200))
+    session.past = [
+        TurnStarted("p", 0, "count"),
+        ToolCallReady(
+            "1-1", ToolEnvelope("run_terminal_command", ToolKind.EXECUTE, ToolNamespace.GROK_BUILD, "Run"), "{}"
+        ),
+        ToolFinished("1-1", "ok", output, 0.1, CommandDisplay("count", 0)),
+    ]
+    result = await result_of("/transcript", session=session)
+    assert isinstance(result, Page)
+    shown = "\n".join(plain(line) for line in result.lines)
+    assert all(f"line {number}" in shown for number in range(200))
+    session.past = []
+    assert isinstance(await result_of("/transcript", session=session), Say)

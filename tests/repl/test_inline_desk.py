@@ -45,6 +45,7 @@ class Scene:
             redraw=lambda: self.asked.append(("redraw", "")),
             edit=lambda text: self.asked.append(("edit", text)),
             page=lambda text: self.asked.append(("page", text)),
+            command=lambda name: self.asked.append(("command", name)),
             paste=lambda: self.asked.append(("paste", "")),
         )
         self.desk = InlineDesk(self.state, self.draft, outlets)

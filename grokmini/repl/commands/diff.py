@@ -6,13 +6,19 @@ import asyncio
 
 from grokmini.render.lines import PLAIN, Line, Style, line_of
 from grokmini.render.look import ADDED, BOLD, DIM, REMOVED
-from grokmini.repl.commands.result import CommandContext, Say, say
+from grokmini.repl.commands.result import CommandContext, Page, Say, say
+
+LONG = 60
+"""Rows from which a diff is shown in the pager."""
 
 
-async def run(argument: str, context: CommandContext) -> Say:
+async def run(argument: str, context: CommandContext) -> Say | Page:
     """The unified diff of everything the agent changed, as `git apply` would take it."""
     diff = await asyncio.to_thread(context.opened.diff)
-    return Say(tuple(diff_lines(diff))) if diff.strip() else say("this session has changed no file")
+    if not diff.strip():
+        return say("this session has changed no file")
+    lines = tuple(diff_lines(diff))
+    return Page(lines) if len(lines) > LONG else Say(lines)
 
 
 def diff_lines(diff: str) -> list[Line]:

@@ -25,6 +25,12 @@ class Say(NamedTuple):
     lines: tuple[Line, ...]
 
 
+class Page(NamedTuple):
+    """Show these lines in the pager; where there is none, print them."""
+
+    lines: tuple[Line, ...]
+
+
 class Leave(NamedTuple):
     """Leave the program."""
 
@@ -33,7 +39,7 @@ class NewSession(NamedTuple):
     """Go on in a fresh session."""
 
 
-Result: TypeAlias = SessionCommand | Say | Leave | NewSession
+Result: TypeAlias = SessionCommand | Say | Page | Leave | NewSession
 Run: TypeAlias = Callable[[str, CommandContext], Awaitable[Result]]
 """A command's function `run`: the text behind its name, stripped, and the context. May raise `GrokminiError`."""
 

@@ -166,7 +166,9 @@ async def test_the_transcript_holds_everything_in_full() -> None:
     session.past = [
         TurnStarted("p", 0, "count"),
         ToolCallReady(
-            "1-1", ToolEnvelope("run_terminal_command", ToolKind.EXECUTE, ToolNamespace.GROK_BUILD, "Run"), "{}"
+            "1-1",
+            ToolEnvelope("run_terminal_command", ToolKind.EXECUTE, ToolNamespace.GROK_BUILD, "Run", False),
+            "{}",
         ),
         ToolFinished("1-1", "ok", output, 0.1, CommandDisplay("count", 0)),
     ]

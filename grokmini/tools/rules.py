@@ -16,17 +16,16 @@ Deny beats ask beats allow. A rule that lets something pass is read narrowly, on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
 
 from grokmini.protocol.errors import UsageError
 from grokmini.text.nearest import nearest
+from grokmini.text.wildcards import matches_whole
 from grokmini.tools.shell_parse import Command
 
 Action = Literal["allow", "ask", "deny"]
 
-T = TypeVar("T")
-P = TypeVar("P")
 
 _CANONICAL = {
     "Bash": "Bash",
@@ -148,7 +147,7 @@ def allows_command(rule: Rule, command: Command) -> bool:
         word = command.words[index]
         return word.kind == "literal" and _word_matches(expected, word.text)
 
-    return _wild(pattern, range(len(command.words)), _is_any_word, equal)
+    return matches_whole(pattern, range(len(command.words)), _is_any_word, equal)
 
 
 def fixed_words(rule: Rule) -> tuple[str, ...]:
@@ -177,7 +176,7 @@ def stops_invocation(rule: Rule, words: Sequence[str]) -> bool:
         pattern = [*pattern, [("*", True)]]
     name = words[0].rsplit("/", 1)[-1]
     for candidate in (tuple(words), (name, *words[1:])):
-        if _wild(pattern, candidate, _is_any_word, _word_matches):
+        if matches_whole(pattern, candidate, _is_any_word, _word_matches):
             return True
     return False
 
@@ -188,7 +187,7 @@ def stops_text(rule: Rule, command: str) -> bool:
         return True
     flat = " ".join(command.split())
     pattern = list(_characters(" ".join(rule.pattern.split())))
-    return _wild(pattern, flat, lambda pair: pair[1], lambda pair, char: pair[0] == char)
+    return matches_whole(pattern, flat, lambda pair: pair[1], lambda pair, char: pair[0] == char)
 
 
 _PatternWord = list[tuple[str, bool]]
@@ -245,30 +244,7 @@ def _is_any_word(word: _PatternWord) -> bool:
 
 
 def _word_matches(expected: _PatternWord, text: str) -> bool:
-    return _wild(expected, text, lambda pair: pair[1], lambda pair, char: pair[0] == char)
-
-
-def _wild(
-    pattern: Sequence[P], subject: Sequence[T], is_any: Callable[[P], bool], equal: Callable[[P, T], bool]
-) -> bool:
-    """Wildcard matching in at most len(pattern) x len(subject) steps, of characters or of words alike."""
-    p = s = 0
-    star = mark = -1
-    while s < len(subject):
-        if p < len(pattern) and is_any(pattern[p]):
-            star, mark = p, s
-            p += 1
-        elif p < len(pattern) and equal(pattern[p], subject[s]):
-            p += 1
-            s += 1
-        elif star >= 0:
-            mark += 1
-            p, s = star + 1, mark
-        else:
-            return False
-    while p < len(pattern) and is_any(pattern[p]):
-        p += 1
-    return p == len(pattern)
+    return matches_whole(expected, text, lambda pair: pair[1], lambda pair, char: pair[0] == char)
 
 
 def covers_value(rule: Rule, value: str) -> bool:

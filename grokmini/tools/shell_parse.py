@@ -70,7 +70,7 @@ RESERVED = frozenset(
 
 _BLANK = " \t"
 _ENDS_WORD = frozenset(" \t\n;|&<>()")
-_SIMPLE_ESCAPES = {
+SIMPLE_ESCAPES = {
     "n": "\n",
     "t": "\t",
     "r": "\r",
@@ -81,6 +81,7 @@ _SIMPLE_ESCAPES = {
     "f": "\f",
     "v": "\v",
 }
+"""What a letter behind a backslash means in `$'…'`."""
 
 
 def parse(text: str) -> Script:
@@ -461,7 +462,7 @@ class _Reader:
                 out.append(chr(int(digits, base)))
             elif not digits:
                 self.at += base == 8
-                out.append(_SIMPLE_ESCAPES.get(code, code))
+                out.append(SIMPLE_ESCAPES.get(code, code))
         self.at += 1
         return "".join(out)
 

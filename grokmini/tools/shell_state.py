@@ -15,6 +15,7 @@ from grokmini.config.settings import ShellSettings
 from grokmini.sandbox.environment import neutral_environment
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
 from grokmini.tools.programs import find_program
+from grokmini.tools.shell_parse import SIMPLE_ESCAPES
 
 # The command travels in a variable: in the arguments, `pkill -f` would find and kill its own shell.
 _SCRIPT: Final = (
@@ -27,17 +28,6 @@ _EXPORT: Final = r"""(?mxs)^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_]
     (\$'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | (?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)\n"""
 _QUOTED: Final = r"""(?s)'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)"""
 _ANSI_C: Final = r"(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)"
-_ANSI_C_CHARS: Final = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "v": "\v",
-}
 
 
 class ShellState:
@@ -130,7 +120,7 @@ def _ansi_c(match: re.Match[str]) -> str:
         return _byte(int(code[1:], 16))
     if code[0] in "01234567":
         return _byte(int(code, 8) & 0xFF)
-    return _ANSI_C_CHARS.get(code, code)
+    return SIMPLE_ESCAPES.get(code, code)
 
 
 def _byte(value: int) -> str:

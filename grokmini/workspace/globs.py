@@ -5,11 +5,9 @@ Matching takes time in proportion to pattern times path, whatever the pattern (n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
-P = TypeVar("P")
-I = TypeVar("I")  # noqa: E741 - the conventional pair of P
+from grokmini.text.wildcards import matches_whole
 
 MAX_BRACES: Final = 256
 _STAR: Final = "*"
@@ -29,7 +27,7 @@ class Glob:
         """Whether a relative path, with `/` between its parts, matches."""
         parts = path.split("/")
         return any(
-            _sequence(pattern, parts, _is_any_folders, _segment_matches) for pattern in self._alternatives
+            matches_whole(pattern, parts, _is_any_folders, _segment_matches) for pattern in self._alternatives
         )
 
 
@@ -77,7 +75,7 @@ def _is_any_folders(part: str) -> bool:
 
 
 def _segment_matches(pattern: str, name: str) -> bool:
-    return _sequence(_tokens(pattern), name, _is_star, _token_matches)
+    return matches_whole(_tokens(pattern), name, _is_star, _token_matches)
 
 
 def _is_star(token: str) -> bool:
@@ -121,25 +119,3 @@ def _in_set(body: str, char: str) -> bool:
                 return True
             at += 1
     return False
-
-
-def _sequence(
-    pattern: Sequence[P], items: Sequence[I], is_star: Callable[[P], bool], matches: Callable[[P, I], bool]
-) -> bool:
-    """Wildcard matching that goes back to the last star only, which is enough."""
-    at = star = -1
-    at = 0
-    resume = index = 0
-    while index < len(items):
-        if at < len(pattern) and is_star(pattern[at]):
-            star, resume = at, index
-            at += 1
-        elif at < len(pattern) and matches(pattern[at], items[index]):
-            at += 1
-            index += 1
-        elif star >= 0:
-            resume += 1
-            at, index = star + 1, resume
-        else:
-            return False
-    return all(is_star(part) for part in pattern[at:])

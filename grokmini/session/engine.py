@@ -29,6 +29,7 @@ from grokmini.session.queue import PromptQueue
 from grokmini.session.shell import ShellRun, run_shell
 from grokmini.session.stream import EventStream
 from grokmini.session.turn import Turn
+from grokmini.text.paths import visible_path
 
 _log = logging.getLogger(__name__)
 
@@ -254,13 +255,15 @@ class SessionEngine:
         try:
             target = _find_folder(path, self._parts.workspace.root)
         except OSError as error:
-            text = f"Still in {self._parts.workspace.root}: cannot go to {path} ({error.strerror})."
+            text = f"Still in {visible_path(str(self._parts.workspace.root))}: cannot go to {path} ({error.strerror})."
             self._stream.emit(events.Notice("error", text, "directory"))
             return
         self._parts.move_to(target)
         self._parts.record.directory_changed(str(target))
         self._stream.emit(events.DirectoryChanged(str(target), self._parts.branch_of(target)))
-        await self._add(f"The working directory is now {target}.", SyntheticReason.SYSTEM_REMINDER)
+        await self._add(
+            f"The working directory is now {visible_path(str(target))}.", SyntheticReason.SYSTEM_REMINDER
+        )
 
     async def _add(self, text: str, reason: SyntheticReason) -> None:
         """Put an item into the history: now when idle (behind the prefix), else at the turn's next gap."""
@@ -319,7 +322,7 @@ def _inside(error: Exception) -> events.ErrorInfo:
 
 def _find_folder(path: str, base: Path) -> Path:
     """The real path of a folder named by a person. Raises `OSError` when it is none."""
-    target = Path(os.path.realpath(base / Path(path).expanduser(), strict=True))
+    target = Path(os.path.realpath(base / os.path.expanduser(path), strict=True))  # noqa: PTH111 - never raises
     if not target.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "it is not a folder")
     return target

@@ -234,8 +234,8 @@ async def test_changing_the_folder_moves_tools_and_is_told_to_the_model(tmp_path
             driver.send(commands.ChangeDirectory("sub"))
             assert (await driver.until(events.DirectoryChanged)).cwd == str(tmp_path / "sub")
             await driver.ask("two")
-            driver.send(commands.ChangeDirectory("nowhere"))
-            assert "nowhere" in (await driver.until(events.Notice)).text
+            driver.send(commands.ChangeDirectory("~nobody-of-that-name"))
+            assert "nobody-of-that-name" in (await driver.until(events.Notice)).text
         assert str(tmp_path / "sub") in server.bodies[2]["messages"][-1]["content"]
         prompts = [item for item in driver.history() if isinstance(item, UserItem) and item.is_real_prompt]
         assert len(prompts) == 2

@@ -14,7 +14,7 @@ from typing import Literal
 from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text, press_of_control, press_of_csi
 from grokmini.repl.paste_chips import is_large
 
-BURST_GAP = 0.010
+BURST_GAP = 0.006
 """Seconds without a byte that end a burst: a line end before it was Enter."""
 PASTE_GAP = 0.100
 """Seconds without a byte after which lines are no longer part of the burst of several lines before them."""

@@ -14,7 +14,6 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from grokmini.protocol.commands import Shutdown
 from grokmini.protocol.errors import ExitCode
 from grokmini.protocol.events import (
     DirectoryChanged,
@@ -34,7 +33,7 @@ from grokmini.repl.history import History
 from grokmini.repl.inline_desk import InlineDesk, Outlets
 from grokmini.repl.input import Input
 from grokmini.repl.keys import Key, Press
-from grokmini.repl.linear import CLOSE_SECONDS, FORCED, GONE_SECONDS, REASONS, SESSION_ENDED, WELCOME
+from grokmini.repl.life import NOT_CLOSED, SESSION_ENDED, WELCOME, Life, goes_on, last_words
 from grokmini.repl.live import LiveParts, compose, room_for_panel
 from grokmini.repl.painter import Cursor, LiveView, Size
 from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
@@ -79,6 +78,7 @@ class InlineApp:
     ) -> None:
         loop = self._loop = asyncio.get_running_loop()
         self.opened = opened
+        self._life = Life()
         terminal = self._terminal = stage.terminal
         self._stage = stage
         self._options = options
@@ -101,9 +101,6 @@ class InlineApp:
             vi=options.vi,
         )
         self._desk = InlineDesk(self._state, self._input, self._outlets())
-        self._done: asyncio.Future[int] = loop.create_future()
-        self._hurry = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._consumer: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._work_began = 0.0
@@ -113,24 +110,24 @@ class InlineApp:
         """Everything from the first frame to the last."""
         handlers = {
             signal.SIGINT: self._on_interrupt,
-            signal.SIGTERM: lambda: self._on_signal(ExitCode.SIGTERM),
-            signal.SIGHUP: lambda: self._on_signal(ExitCode.SIGHUP),
+            signal.SIGTERM: lambda: self._life.signalled(ExitCode.SIGTERM),
+            signal.SIGHUP: lambda: self._life.signalled(ExitCode.SIGHUP),
             signal.SIGTSTP: self._suspend,
             signal.SIGCONT: self._continued,
             signal.SIGWINCH: self._resized,
         }
-        self._stage.attend(self._on_presses, lambda: self._finish(ExitCode.SIGHUP))
+        self._stage.attend(self._on_presses, lambda: self._life.finish(ExitCode.SIGHUP))
         with handled(handlers):
             try:
                 self._screen.show(self._compose)
                 self._input.load()
                 self._keyboard.reopen()
-                self._consumer = self._task(self._consume(self.opened))
-                code = await self._done
+                self._consumer = self._life.start(self._consume(self.opened))
+                code = await self._life.end()
                 await self._close(code)
             finally:
-                self._stop_tasks()
-                rest = f"rest: grokmini --resume={self.opened.handle.session_id}"
+                self._stop()
+                rest = last_words(self.opened.handle)
                 self._screen.leave(rest=rest)
                 self._keyboard.close()
         return code
@@ -149,11 +146,11 @@ class InlineApp:
 
     def start(self, work: Coroutine[object, object, None]) -> None:
         """Run work beside; what it fails with ends the program, seen."""
-        self._task(work).add_done_callback(lambda _: self._changed())
+        self._life.start(work).add_done_callback(lambda _: self._changed())
 
     def leave(self) -> None:
         """The person wants to leave."""
-        self._finish(ExitCode.OK)
+        self._life.finish(ExitCode.OK)
 
     async def go_on_in(self, opened: OpenedSession) -> None:
         """Talk to a fresh session; the former one ends behind it."""
@@ -164,12 +161,9 @@ class InlineApp:
         self._state.reset()
         self._todos = ()
         self._transcript = self._fresh_transcript()
-        self._consumer = self._task(self._consume(opened))
-        former.handle.send(Shutdown("new"))
-        try:
-            await asyncio.wait_for(former.handle.closed(), CLOSE_SECONDS)
-        except TimeoutError:
-            self._screen.commit([line_of("! the former session was not closed in time")])
+        self._consumer = self._life.start(self._consume(opened))
+        if not await self._life.close_former(former.handle):
+            self._screen.commit([line_of(NOT_CLOSED)])
 
     # Events
 
@@ -183,9 +177,9 @@ class InlineApp:
                 await asyncio.sleep(0)
             if self._screen.full:
                 await self._screen.drained()
-        if not self._done.done():
+        if not self._life.over:
             self._screen.commit([line_of(SESSION_ENDED)])
-        self._finish(ExitCode.ERROR)
+        self._life.finish(ExitCode.ERROR)
 
     def _on_event(self, event: SessionEvent) -> None:
         was_busy = self._state.busy
@@ -235,11 +229,7 @@ class InlineApp:
 
     def _on_interrupt(self) -> None:
         """SIGINT, from wherever it came; once we are leaving it stops waiting for the session."""
-        self._hurry.set() if self._done.done() else self._on_presses((Key.INTERRUPT,))
-
-    def _on_signal(self, code: int) -> None:
-        """A signal that ends us; once we are leaving it stops waiting for the session."""
-        self._hurry.set() if self._done.done() else self._finish(code)
+        self._life.hurry() if self._life.over else self._on_presses((Key.INTERRUPT,))
 
     async def _edit(self, text: str) -> None:
         try:
@@ -269,7 +259,7 @@ class InlineApp:
 
     def _continued(self) -> None:
         """Someone continued us."""
-        if not self._done.done():
+        if not self._life.over:
             self._keyboard.resume()
             self._screen.repaint()
 
@@ -280,7 +270,7 @@ class InlineApp:
 
     def _changed(self) -> None:
         """Something looks different: draw it with the next frame, and come back when time alone changes it."""
-        if self._done.done():
+        if self._life.over:
             return
         self._screen.show(self._compose)
         self._wake()
@@ -367,38 +357,13 @@ class InlineApp:
         """Shut the session down and print what it still says, within limits."""
         self._keyboard.close()
         self._screen.show(LiveView())
-        self.opened.handle.send(Shutdown(REASONS.get(code, "quit")))
-        waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
-        limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
-        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-        for task in waits:
-            task.cancel()
-        await asyncio.sleep(0)
+        await self._life.close(self.opened.handle, code)
         self._screen.commit(self._transcript.close())
         if self._options.resumable and self._state.turns:
-            again = f"grokmini --resume {self.opened.handle.session_id} goes on"
+            again = goes_on(self.opened.handle)
             self._screen.commit([Line((Span(again, DIM),))])
 
-    async def _hurried(self) -> None:
-        await self._hurry.wait()
-
-    def _task(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._task_done)
-        return task
-
-    def _task_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) and not self._done.done():
-            self._done.set_exception(error)
-
-    def _stop_tasks(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
+    def _stop(self) -> None:
+        self._life.stop()
         if self._timer:
             self._timer.cancel()
-
-    def _finish(self, code: int) -> None:
-        if not self._done.done():
-            self._done.set_result(code)

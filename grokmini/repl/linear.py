@@ -13,10 +13,9 @@ import signal
 import time
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
-from grokmini.protocol.commands import SessionCommand, Shutdown
+from grokmini.protocol.commands import SessionCommand
 from grokmini.protocol.errors import ExitCode
 from grokmini.protocol.events import (
     DirectoryChanged,
@@ -34,6 +33,7 @@ from grokmini.render.look import DIM, Look
 from grokmini.repl.history import History
 from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.keys import Key, Press
+from grokmini.repl.life import FORCED, NOT_CLOSED, SESSION_ENDED, WELCOME, Life, goes_on, last_words
 from grokmini.repl.linear_desk import LinearDesk, Outlets
 from grokmini.repl.linear_screen import LinearScreen
 from grokmini.repl.ports import OpenedSession, SessionFactory
@@ -43,25 +43,15 @@ from grokmini.repl.signals import handled
 from grokmini.repl.submissions import Submissions
 from grokmini.repl.writer import TerminalWriter
 
-WELCOME = "/ commands · @ files · ! shell · Ctrl-J newline · Ctrl-D leaves"
 QUEUE_HINT = "Enter on an empty line sends it now, Up takes it back"
-SESSION_ENDED = "! the session ended by itself: grokmini --debug tells more"
 TYPING_PAUSE = 0.6
 """Seconds after a key during which output waits, so that it does not cut the line that is being typed."""
 LONGEST_HOLD = 5.0
 PROMPT_PAUSE = 0.02
 """Seconds without an event before the prompt is shown, so that lines which belong together stay together."""
-CLOSE_SECONDS = 20.0
-GONE_SECONDS = 2.5
-"""For closing when the terminal is gone or a signal ends us: all is over within 3 s."""
 WRITE_SECONDS = 2.0
 GONE_WRITE_SECONDS = 0.2
 EVENTS_AT_ONCE = 20
-FORCED = (ExitCode.SIGHUP, ExitCode.SIGTERM)
-"""Ends that wait for nothing."""
-
-REASONS = MappingProxyType({int(ExitCode.SIGTERM): "sigterm", int(ExitCode.SIGHUP): "sighup"})
-"""What the session is told of why it ends, by the exit code."""
 
 
 class LinearTerminal(NamedTuple):
@@ -105,6 +95,7 @@ class LinearApp:
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self.opened = opened
+        self._life = Life()
         self._terminal = terminal
         self._options = options
         self._width = terminal.width
@@ -117,7 +108,9 @@ class LinearApp:
             colour_level=terminal.colour_level,
             look=self._look,
         )
-        self._keyboard = Keyboard(terminal.keyboard, self._on_presses, lambda: self._finish(ExitCode.SIGHUP))
+        self._keyboard = Keyboard(
+            terminal.keyboard, self._on_presses, lambda: self._life.finish(ExitCode.SIGHUP)
+        )
         self._state = SessionState()
         self._view = self._fresh_view()
         history = self._history = History(options.history, time.time)
@@ -127,9 +120,6 @@ class LinearApp:
             self._screen, self._state, history, outlets, look=self._look, width=terminal.width
         )
         self._progress = Progress()
-        self._done: asyncio.Future[int] = self._loop.create_future()
-        self._hurry = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._consumer: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._held_since = self._quiet_at = self._resumed_at = 0.0
@@ -139,8 +129,8 @@ class LinearApp:
         """Everything from the first line to the last."""
         handlers = {
             signal.SIGINT: self._on_interrupt,
-            signal.SIGTERM: lambda: self._on_signal(ExitCode.SIGTERM),
-            signal.SIGHUP: lambda: self._on_signal(ExitCode.SIGHUP),
+            signal.SIGTERM: lambda: self._life.signalled(ExitCode.SIGTERM),
+            signal.SIGHUP: lambda: self._life.signalled(ExitCode.SIGHUP),
             signal.SIGTSTP: self._suspend,
             signal.SIGCONT: self._continued,
             signal.SIGWINCH: self._resized,
@@ -149,16 +139,16 @@ class LinearApp:
         with handled(handlers):
             try:
                 self._keyboard.quieten()
-                self._consumer = self._task(self._consume(self.opened))
-                code = await self._done
+                self._consumer = self._life.start(self._consume(self.opened))
+                code = await self._life.end()
                 self._keyboard.close()
                 await self._close(code)
                 write_seconds = GONE_WRITE_SECONDS if code in FORCED else WRITE_SECONDS
             finally:
                 self._keyboard.close()
-                self._stop_tasks()
-                last_words = f"\nrest: grokmini --resume={self.opened.handle.session_id}\n"
-                self._writer.close(write_seconds, self._terminal.output, last_words)
+                self._stop()
+                rest = f"\n{last_words(self.opened.handle)}\n"
+                self._writer.close(write_seconds, self._terminal.output, rest)
         return code
 
     def print_lines(self, lines: Sequence[Line]) -> None:
@@ -172,11 +162,11 @@ class LinearApp:
 
     def start(self, work: Coroutine[object, object, None]) -> None:
         """Run work beside; what it fails with ends the program, seen."""
-        self._task(work).add_done_callback(lambda _: self._settle_soon())
+        self._life.start(work).add_done_callback(lambda _: self._settle_soon())
 
     def leave(self) -> None:
         """The person wants to leave."""
-        self._finish(ExitCode.OK)
+        self._life.finish(ExitCode.OK)
 
     async def go_on_in(self, opened: OpenedSession) -> None:
         """Talk to a fresh session; the former one ends behind it."""
@@ -185,52 +175,24 @@ class LinearApp:
             self._consumer.cancel()
         self._state.reset()
         self._view = self._fresh_view()
-        self._consumer = self._task(self._consume(opened))
-        former.handle.send(Shutdown("new"))
-        try:
-            await asyncio.wait_for(former.handle.closed(), CLOSE_SECONDS)
-        except TimeoutError:
-            self._screen.say("! the former session was not closed in time")
+        self._consumer = self._life.start(self._consume(opened))
+        if not await self._life.close_former(former.handle):
+            self._screen.say(NOT_CLOSED)
 
-    def _task(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        task = self._loop.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._task_done)
-        return task
-
-    def _task_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) and not self._done.done():
-            self._done.set_exception(error)
-
-    def _stop_tasks(self) -> None:
-        for task in tuple(self._tasks):
-            task.cancel()
+    def _stop(self) -> None:
+        self._life.stop()
         if self._timer:
             self._timer.cancel()
-
-    def _finish(self, code: int) -> None:
-        if not self._done.done():
-            self._done.set_result(code)
 
     async def _close(self, code: int) -> None:
         """Shut the session down and print what it still says, within limits."""
         self._screen.flush()
         self._screen.end_line()
-        self._send(Shutdown(REASONS.get(code, "quit")))
-        waits = [self._loop.create_task(self.opened.handle.closed()), self._loop.create_task(self._hurried())]
-        limit = GONE_SECONDS if code in FORCED else CLOSE_SECONDS
-        await asyncio.wait(waits, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
-        for task in waits:
-            task.cancel()
-        await asyncio.sleep(0)
+        await self._life.close(self.opened.handle, code)
         self._screen.print(self._view.settle())
         if self._options.resumable and self._state.turns:
-            again = f"grokmini --resume {self.opened.handle.session_id} goes on"
+            again = goes_on(self.opened.handle)
             self._screen.print([line_of(again, DIM)])
-
-    async def _hurried(self) -> None:
-        await self._hurry.wait()
 
     def _fresh_view(self) -> LinearView:
         terminal = self._terminal
@@ -252,9 +214,9 @@ class LinearApp:
                 await asyncio.sleep(0)
             if self._writer.full:
                 await asyncio.to_thread(self._writer.wait_for_room)
-        if not self._done.done():
+        if not self._life.over:
             self._screen.say(SESSION_ENDED)
-        self._finish(ExitCode.ERROR)
+        self._life.finish(ExitCode.ERROR)
 
     def _on_event(self, event: SessionEvent) -> None:
         now = self._loop.time()
@@ -299,11 +261,7 @@ class LinearApp:
 
     def _on_interrupt(self) -> None:
         """SIGINT, from wherever it came; once we are leaving it stops waiting for the session."""
-        self._hurry.set() if self._done.done() else self._on_presses((Key.INTERRUPT,))
-
-    def _on_signal(self, code: int) -> None:
-        """A signal that ends us; once we are leaving it stops waiting for the session."""
-        self._hurry.set() if self._done.done() else self._finish(code)
+        self._life.hurry() if self._life.over else self._on_presses((Key.INTERRUPT,))
 
     def _settle_soon(self) -> None:
         """Something happened: look now, and show the prompt when nothing more follows."""
@@ -322,7 +280,7 @@ class LinearApp:
     def _tick(self) -> None:
         """Do what is due, and compute from the state when to look again."""
         self._timer = None
-        if self._done.done():
+        if self._life.over:
             return
         now = self._loop.time()
         self._desk.follow(now)
@@ -378,7 +336,7 @@ class LinearApp:
     def _continued(self) -> None:
         """Someone continued us. After our own suspending everything is in order already."""
         now = self._loop.time()
-        if now - self._resumed_at > PROMPT_PAUSE and not self._done.done():
+        if now - self._resumed_at > PROMPT_PAUSE and not self._life.over:
             self._keyboard.resume()
             self._screen.end_line()
             self._wake(now)
@@ -396,4 +354,4 @@ class LinearApp:
     def _writer_gone(self, error: OSError) -> None:
         """From the writer's thread: whoever read our lines has left, or the terminal is gone."""
         code = ExitCode.OK if error.errno == errno.EPIPE else ExitCode.SIGHUP
-        self._loop.call_soon_threadsafe(self._finish, code)
+        self._loop.call_soon_threadsafe(self._life.finish, code)

@@ -17,7 +17,7 @@ def test_a_slash_opens_the_commands_with_their_arguments() -> None:
     typist = Typist()
     typist.type("/")
     menu = typist.menu()
-    assert menu[0] == "› /help           what can be typed here" + " " * 17 + "1/9"
+    assert menu[0] == "› /help           what can be typed here" + " " * 16 + "1/10"
     assert menu[1] == "  /model [name]   show the models or choose one"
     assert len(menu) == 8
 

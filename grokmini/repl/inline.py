@@ -22,7 +22,6 @@ from grokmini.protocol.events import (
     TodoChanged,
     TurnStarted,
 )
-from grokmini.protocol.tools import TodoEntry
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM
 from grokmini.render.transcript import Shown, Transcript
@@ -34,19 +33,16 @@ from grokmini.repl.inline_desk import InlineDesk, Outlets
 from grokmini.repl.input import Input
 from grokmini.repl.keys import Key, Press
 from grokmini.repl.life import NOT_CLOSED, SESSION_ENDED, WELCOME, Life, goes_on, last_words
-from grokmini.repl.live import LiveParts, compose, room_for_panel
-from grokmini.repl.painter import Cursor, LiveView, Size
+from grokmini.repl.painter import LiveView
 from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
 from grokmini.repl.ports import OpenedSession, SessionFactory
+from grokmini.repl.region import LiveRegion
 from grokmini.repl.session_state import SessionState
 from grokmini.repl.signals import handled
 from grokmini.repl.stage import Stage
-from grokmini.repl.status import StatusFacts, status_line
 from grokmini.repl.submissions import Submissions
 
 EVENTS_AT_ONCE = 20
-WAITING_AFTER = 3.0
-"""Seconds of silence after which the status line says that the model is waited for."""
 
 
 class InlineOptions(NamedTuple):
@@ -86,8 +82,6 @@ class InlineApp:
         self._screen, self._keyboard = stage.screen, stage.keyboard
         self._handover = Handover(self._screen, self._keyboard, terminal.env)
         self._state = SessionState()
-        self._transcript = self._fresh_transcript()
-        self._todos: tuple[TodoEntry, ...] = ()
         history = self._history = History(options.history, time.time)
         self._submissions = Submissions(self, factory, self._state, history, loop.time)
         paths = PathSearch(options.walk, in_a_thread(loop), loop.time)
@@ -101,9 +95,9 @@ class InlineApp:
             vi=options.vi,
         )
         self._desk = InlineDesk(self._state, self._input, self._outlets())
+        self._region = self._fresh_region()
         self._consumer: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._work_began = 0.0
         self._welcomed = False
 
     async def run(self) -> int:
@@ -119,7 +113,7 @@ class InlineApp:
         self._stage.attend(self._on_presses, lambda: self._life.finish(ExitCode.SIGHUP))
         with handled(handlers):
             try:
-                self._screen.show(self._compose)
+                self._screen.show(self._region.compose)
                 self._input.load()
                 self._keyboard.reopen()
                 self._consumer = self._life.start(self._consume(self.opened))
@@ -131,8 +125,6 @@ class InlineApp:
                 self._screen.leave(rest=rest)
                 self._keyboard.close()
         return code
-
-    # Host of the submissions
 
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines now."""
@@ -157,15 +149,12 @@ class InlineApp:
         former, self.opened = self.opened, opened
         if self._consumer:
             self._consumer.cancel()
-        self._screen.commit(self._transcript.close())
+        self._screen.commit(self._region.transcript.close())
         self._state.reset()
-        self._todos = ()
-        self._transcript = self._fresh_transcript()
+        self._region = self._fresh_region()
         self._consumer = self._life.start(self._consume(opened))
         if not await self._life.close_former(former.handle):
             self._screen.commit([line_of(NOT_CLOSED)])
-
-    # Events
 
     async def _consume(self, opened: OpenedSession) -> None:
         """Follow the session. Keys get their turn between events; a slow terminal makes us wait, not the engine."""
@@ -185,12 +174,12 @@ class InlineApp:
         was_busy = self._state.busy
         self._state.apply(event, self._loop.time())
         if isinstance(event, TodoChanged):
-            self._todos = event.todos
+            self._region.todos = event.todos
         if isinstance(event, SessionStarted | DirectoryChanged):
             self._history.cwd = event.cwd
         if isinstance(event, TurnStarted) or not was_busy:
-            self._work_began = self._loop.time()
-        self._screen.commit(self._transcript.apply(event))
+            self._region.work_began = self._loop.time()
+        self._screen.commit(self._region.transcript.apply(event))
         if isinstance(event, SessionStarted) and not self._welcomed:
             self._welcome()
         self._changed()
@@ -201,8 +190,6 @@ class InlineApp:
         self._screen.commit([line_of(text, DIM)])
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
-
-    # Keys
 
     def _outlets(self) -> Outlets:
         return Outlets(
@@ -224,7 +211,7 @@ class InlineApp:
 
     def _submit(self, text: str) -> None:
         if not self._state.busy:
-            self._work_began = self._loop.time()
+            self._region.work_began = self._loop.time()
         self._submissions.submit(text)
 
     def _on_interrupt(self) -> None:
@@ -266,99 +253,40 @@ class InlineApp:
     def _resized(self) -> None:
         self._screen.resized()
 
-    # The live region
-
     def _changed(self) -> None:
         """Something looks different: draw it with the next frame, and come back when time alone changes it."""
         if self._life.over:
             return
-        self._screen.show(self._compose)
+        self._screen.show(self._region.compose)
         self._wake()
 
     def _wake(self) -> None:
-        now = self._loop.time()
-        times = []
-        if self._state.busy:
-            times.append(now + 1.0 - (now - self._work_began) % 1.0)
-        if self._desk.hint and self._desk.hint_until > now:
-            times.append(self._desk.hint_until)
-        if self._desk.overlay and self._desk.overlay.guarded(now):
-            times.append(self._desk.overlay.guard_until)
         if self._timer:
             self._timer.cancel()
-        self._timer = self._loop.call_at(min(times), self._tick) if times else None
+        at = self._region.next_change()
+        self._timer = None if at is None else self._loop.call_at(at, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
         self._desk.follow(self._loop.time())
         self._changed()
 
-    def _compose(self, size: Size) -> LiveView:
-        """The live region as it is now, for a terminal of that size."""
-        if size.columns != self._transcript.width:
-            self._transcript.resize(size.columns)
-        self._desk.follow(self._loop.time())
-        status = status_line(self._facts(), size.columns, self._look)
-        tail = self._transcript.live()
-        overlay = self._desk.overlay
-        if overlay is not None:
-            rows, cursor = self._question(size)
-            parts = LiveParts(tail, rows, status, cursor, self._todos, self._state.queue)
-        else:
-            view = self._input.view(size.columns, max(1, min(10, room_for_panel(size))))
-            cursor = Cursor(view.cursor.row, view.cursor.column)
-            parts = LiveParts(tail, view.rows, status, cursor, self._todos, self._state.queue, view.menu)
-        return compose(parts, size, self._look)
-
-    def _question(self, size: Size) -> tuple[list[Line], Cursor | None]:
-        overlay, reason = self._desk.overlay, self._desk.reason
-        assert overlay is not None
-        room = room_for_panel(size) - (1 if reason else 0)
-        rows = overlay.view(size.columns, room, self._look, len(self._state.questions) - 1)
-        if reason is None:
-            return rows, None
-        shown = reason.shown().splitlines()[-1] if reason.shown() else ""
-        line = line_of(shown)
-        return [*rows, line], Cursor(len(rows), min(line.width, size.columns - 1))
-
-    def _facts(self) -> StatusFacts:
-        state, now, desk = self._state, self._loop.time(), self._desk
-        seconds = int(now - self._work_began) if state.busy else None
-        hint, urgent = "", False
-        if desk.hint and now < desk.hint_until:
-            hint, urgent = desk.hint, True
-        elif state.busy:
-            silent = not state.running_calls and not state.questions and now - state.turn_since >= WAITING_AFTER
-            hint = "waiting for the model · Ctrl-C stops" if silent else "Ctrl-C stops"
-        return StatusFacts(
-            model=state.model,
-            mode=state.mode.value,
-            sandbox=state.sandbox,
-            context_tokens=state.context_tokens,
-            context_window=state.context_window,
-            branch=state.branch,
-            seconds=seconds,
-            hint=hint if self._terminal.unicode else hint.replace("·", "-"),
-            urgent=urgent,
-        )
-
-    def _fresh_transcript(self) -> Transcript:
+    def _fresh_region(self) -> LiveRegion:
         shown = Shown(
             look=self._look,
             reasoning=self._options.show_reasoning,
             home=self._terminal.env.get("HOME", ""),
             queue=False,
         )
-        return Transcript(self._terminal.size().columns or 80, shown)
-
-    # The end
+        transcript = Transcript(self._terminal.size().columns or 80, shown)
+        return LiveRegion(self._look, self._desk, transcript, self._loop.time)
 
     async def _close(self, code: int) -> None:
         """Shut the session down and print what it still says, within limits."""
         self._keyboard.close()
         self._screen.show(LiveView())
         await self._life.close(self.opened.handle, code)
-        self._screen.commit(self._transcript.close())
+        self._screen.commit(self._region.transcript.close())
         if self._options.resumable and self._state.turns:
             again = goes_on(self.opened.handle)
             self._screen.commit([Line((Span(again, DIM),))])

@@ -58,8 +58,6 @@ class SessionDisk:
         self._files: tuple[AppendFile, AppendFile] | None = None
         self._new_names = False
 
-    # What is to be written.
-
     def loaded(self, items: Sequence[Stored], summary: Summary) -> None:
         """What the files already hold."""
         self._summary = summary
@@ -92,8 +90,6 @@ class SessionDisk:
     def learn(self, model: str, factor: float) -> None:
         """A model's token factor; it is written with the summary."""
         self._factors[model] = factor
-
-    # Writing it.
 
     def acquire(self, *, wait_seconds: float = 0.0) -> None:
         """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""

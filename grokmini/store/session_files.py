@@ -58,8 +58,6 @@ class SessionFiles(SessionSpill):
         self._closed = False
         self.on_trouble: Callable[[Notice], None] | None = None
 
-    # ChatPersistence
-
     def append(self, stored: Stored) -> None:
         """Add one item at the end of the history."""
         self._put(stored)
@@ -72,15 +70,11 @@ class SessionFiles(SessionSpill):
         """Wait until all before it is written; False when it could not be, or there is no place to write."""
         return await self._flush(durable=durable)
 
-    # EventLog
-
     def record(self, record: EventRecord) -> None:
         """Accept an event."""
         writer = self._started()
         if writer is not None:
             writer.put_event(record)
-
-    # SessionRecord
 
     def prompt_started(self, text: str, prompt_index: int) -> None:
         """A prompt was accepted. The first one gives the session its title."""
@@ -132,8 +126,6 @@ class SessionFiles(SessionSpill):
             await self._flush(last=True)
             writer.join()
         self._closed = True
-
-    # The thread
 
     def _started(self) -> SessionWriter | None:
         if self._disk is None or self._closed:

@@ -40,11 +40,19 @@ def detect(env: Mapping[str, str], *, is_tty: bool, width: int, encoding: str) -
     dumb = not is_tty or env.get("TERM", "") in ("", "dumb", "unknown")
     return Capabilities(
         colour_level=_colour_level(env, is_tty=is_tty),
-        unicode=encoding.lower().replace("-", "").replace("_", "").startswith(("utf8", "utf16", "utf32")),
+        unicode=_is_unicode(env, encoding),
         dumb=dumb,
         accessible=env.get("ACCESSIBLE", "") not in ("", "0", "false", "no"),
         width=width if width > 0 else DEFAULT_WIDTH,
     )
+
+
+def _is_unicode(env: Mapping[str, str], encoding: str) -> bool:
+    """Python writes UTF-8 also where the locale is plain C; who asks for that locale by name wants ASCII."""
+    locale = next((env[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), "")
+    if locale in ("C", "POSIX"):
+        return False
+    return encoding.lower().replace("-", "").replace("_", "").startswith(("utf8", "utf16", "utf32"))
 
 
 def _colour_level(env: Mapping[str, str], *, is_tty: bool) -> int:

@@ -19,9 +19,10 @@ from grokmini.protocol.commands import (
 from grokmini.protocol.permission import PermissionAnswer
 from grokmini.repl.input import Input
 from grokmini.repl.input_actions import Action, Hint, OpenEditor, Signal, Submit
-from grokmini.repl.keys import Chord, Key, Press, Text
+from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT, MODE_CYCLE
 from grokmini.repl.linear_editor import LinearEditor
+from grokmini.repl.linear_questions import KEPT
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.question import keys_of
 from grokmini.repl.session_state import SessionState
@@ -68,6 +69,12 @@ class InlineDesk:
             self.overlay = self.reason = None
         if asked and self.overlay is None:
             self.overlay = Overlay(asked, now, self._last_key)
+
+    def returned(self, now: float) -> None:
+        """The terminal was in other hands: what was typed meanwhile answers no question that nobody saw."""
+        self._last_key = now
+        if self.overlay:
+            self.overlay.key_went_by(now)
 
     def press(self, presses: Sequence[Press], now: float) -> None:
         """Act on presses, in order."""
@@ -150,16 +157,25 @@ class InlineDesk:
             overlay.scroll(-1 if press is Key.UP else 1)
         elif press in (_PAGE_UP, _PAGE_DOWN):
             overlay.scroll(-overlay.page if press == _PAGE_UP else overlay.page)
-        elif isinstance(press, Text) and press.text == "d" and overlay.asked.diff:
+        elif isinstance(press, Text) and len(press.text) == 1:
+            self._press_answer(overlay, press.text, now)
+        elif isinstance(press, Text | Paste | Burst):
+            # several characters at once were meant for something else, and answer nothing
+            overlay.key_went_by(now)
+            self._press_draft(press, now)
+            self.say(KEPT, now)
+
+    def _press_answer(self, overlay: Overlay, typed: str, now: float) -> None:
+        if typed == "d" and overlay.asked.diff:
             self._outlets.page(overlay.asked.diff)
-        elif isinstance(press, Text):
-            answer = overlay.choose(press.text[:1])
-            if answer is not None:
-                self._answer(overlay, answer)
-            elif overlay.reason_for is not None:
-                self.reason = LinearEditor(REASON_PROMPT, width=80)
-            else:
-                self.say(f"{keys_of(overlay.asked.options)} answers", now)
+            return
+        answer = overlay.choose(typed)
+        if answer is not None:
+            self._answer(overlay, answer)
+        elif overlay.reason_for is not None:
+            self.reason = LinearEditor(REASON_PROMPT, width=80)
+        else:
+            self.say(f"{keys_of(overlay.asked.options)} answers", now)
 
     def _press_reason(self, overlay: Overlay, reason: LinearEditor, press: Press) -> None:
         if press is Key.ESCAPE:

@@ -13,7 +13,7 @@ from grokmini.render.look import DIM, Look
 from grokmini.render.question import option_lines, question_lines
 from grokmini.repl.doubt import fit
 from grokmini.repl.question import GUARD, answer_of, read_answer
-from grokmini.text.width import cut_to_width
+from grokmini.text.width import cell_width, cut_to_width
 
 REASON_PROMPT = "what should it do instead? "
 
@@ -87,7 +87,10 @@ class Overlay:
         self._top = min(self._top, max(0, len(lines) - self._page))
         shown = lines[self._top : self._top + self._page]
         last = min(len(lines), self._top + self._page)
+        rows = f"{last}/{len(lines)}"
         text = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
+        for shorter in (f"  {lead}PgDn {rows}", f"PgDn {rows}"):
+            text = text if cell_width(text) <= width else shorter
         return [*shown, line_of(cut_to_width(text, width), DIM)]
 
 

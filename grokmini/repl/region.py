@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grokmini.protocol.tools import TodoEntry
+from grokmini.render.figures import short_path
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
 from grokmini.render.transcript import Transcript
 from grokmini.repl.doubt import fit
 from grokmini.repl.inline_desk import InlineDesk
 from grokmini.repl.live import LiveParts, compose, room_for_panel
-from grokmini.repl.overlay import Overlay
+from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.painter import Cursor, LiveView, Size
 from grokmini.repl.status import StatusFacts, status_line
+from grokmini.text.width import cell_width, graphemes
 
 INPUT_ROWS = 10
 WAITING_AFTER = 3.0
@@ -26,11 +28,11 @@ WAITING_AFTER = 3.0
 class LiveRegion:
     """What stands below the finished lines. `clock` is the monotonic clock that keys and events are stamped with.
 
-    `work_began` is when the running turn or command began; `todos` is the agent's list.
+    `home` is shown as `~`; `work_began` is when the running turn or command began; `todos` is the agent's list.
     """
 
     def __init__(
-        self, look: Look, desk: InlineDesk, transcript: Transcript, clock: Callable[[], float]
+        self, look: Look, desk: InlineDesk, transcript: Transcript, clock: Callable[[], float], *, home: str
     ) -> None:
         self.transcript = transcript
         self.todos: Sequence[TodoEntry] = ()
@@ -38,6 +40,7 @@ class LiveRegion:
         self._look = look
         self._desk = desk
         self._clock = clock
+        self._home = home
 
     def compose(self, size: Size) -> LiveView:
         """The rows as they are now, for a terminal of that size."""
@@ -75,8 +78,8 @@ class LiveRegion:
         room = room_for_panel(size) - below
         rows = overlay.view(size.columns, room, self._look, len(self._desk.state.questions) - 1)
         if reason is not None:
-            line = line_of(reason.shown().rsplit("\n", 1)[-1])
-            return [*rows, line], Cursor(len(rows), min(line.width, size.columns - 1))
+            line = _tail_of(REASON_PROMPT, reason.text, size.columns - 1, self._look)
+            return [*rows, line], Cursor(len(rows), line.width)
         if below:
             first = draft.text.strip().split("\n", 1)[0]
             rows = [*rows, fit(line_of(f"{self._look.glyphs.prompt} {first}", DIM), size.columns)]
@@ -84,12 +87,8 @@ class LiveRegion:
 
     def _facts(self, now: float) -> StatusFacts:
         state, desk = self._desk.state, self._desk
-        hint, urgent = "", False
-        if desk.hint and now < desk.hint_until:
-            hint, urgent = desk.hint, True
-        elif state.busy:
-            silent = not state.running_calls and not state.questions and now - state.turn_since >= WAITING_AFTER
-            hint = f"waiting for the model{self._look.glyphs.dot}Ctrl-C stops" if silent else "Ctrl-C stops"
+        urgent = bool(desk.hint) and now < desk.hint_until
+        silent = not state.running_calls and not state.questions and now - state.turn_since >= WAITING_AFTER
         return StatusFacts(
             model=state.model,
             mode=state.mode.value,
@@ -97,7 +96,22 @@ class LiveRegion:
             context_tokens=state.context_tokens,
             context_window=state.context_window,
             branch=state.branch,
+            folder=short_path(state.cwd, home=self._home),
             seconds=int(now - self.work_began) if state.busy else None,
-            hint=hint,
+            waiting=state.busy and silent,
+            hint=desk.hint if urgent else "Ctrl-C stops" if state.busy else "",
             urgent=urgent,
         )
+
+
+def _tail_of(prompt: str, text: str, width: int, look: Look) -> Line:
+    """A prompt and the end of a text that is typed behind it, in one row; the prompt gives way first."""
+    shown = list(graphemes(f"{prompt}{text}".replace("\n", " / ")))
+    room = max(0, width)
+    cells = sum(map(cell_width, shown))
+    if cells <= room:
+        return line_of("".join(shown))
+    room -= cell_width(look.glyphs.ellipsis)
+    while shown and cells > max(0, room):
+        cells -= cell_width(shown.pop(0))
+    return line_of(look.glyphs.ellipsis + "".join(shown) if room > 0 else "")

@@ -12,7 +12,7 @@ from grokmini.text.width import cell_width, cut_to_width
 
 class StatusFacts(NamedTuple):
     """What the line says. `context_tokens` of `context_window` is an estimate; `seconds` is how long the work has
-    gone on, None when nothing runs; `hint` is what a key does now and stands at the right.
+    gone on, None when nothing runs; `waiting` says that the model is silent; `hint` is what a key does now and stands at the right.
     """
 
     model: str
@@ -23,28 +23,20 @@ class StatusFacts(NamedTuple):
     branch: str = ""
     folder: str = ""
     seconds: int | None = None
+    waiting: bool = False
     hint: str = ""
     urgent: bool = False
 
 
 def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
-    """The row. Narrow, it keeps model, mode and percent; the hint gives way first, unless it is urgent."""
-    dot = look.glyphs.dot
-    parts = [
-        (0, facts.model),
-        (1, facts.mode),
-        (4, f"sandbox {facts.sandbox}" if facts.sandbox else ""),
-        (2, _context(facts)),
-        (3, f"{facts.seconds} s" if facts.seconds is not None else ""),
-        (5, facts.branch),
-        (6, facts.folder),
-    ]
-    kept = [part for part in parts if part[1]]
+    """The row. Narrow, it keeps model, mode and percent. The hint gives way before these, unless it is urgent, and
+    after branch and folder.
+    """
     hint = facts.hint
-    room = width - (cell_width(hint) + 2 if hint and facts.urgent else 0)
-    while len(kept) > 1 and cell_width(dot.join(text for _, text in kept)) > room:
-        kept.remove(max(kept))
-    left = cut_to_width(dot.join(text for _, text in kept), max(0, room), look.glyphs.ellipsis)
+    beside = max(0, width - cell_width(hint) - 2) if hint else width
+    left = _fitted(facts, beside if facts.urgent else width, look)
+    if hint and not facts.urgent and cell_width(left) > beside:
+        left = _fitted(facts._replace(branch="", folder=""), width, look)
     gap = width - cell_width(left) - cell_width(hint)
     if not hint or (gap < 2 and not facts.urgent):
         return Line((Span(left, DIM),))
@@ -53,13 +45,48 @@ def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
     return Line((Span(left + " " * gap, DIM), Span(hint, _style(facts))))
 
 
+def _fitted(facts: StatusFacts, room: int, look: Look) -> str:
+    """The facts that fit, the less telling ones dropped first; at the narrowest the model's name is cut."""
+    dot = look.glyphs.dot
+    parts = [
+        (0, facts.model),
+        (1, facts.mode),
+        (4, f"sandbox {facts.sandbox}" if facts.sandbox else ""),
+        (2, _context(facts)),
+        (3, _elapsed(facts)),
+        (5, facts.branch),
+        (6, facts.folder),
+    ]
+    kept = [part for part in parts if part[1]]
+    least = 1 if facts.urgent else 3
+    while len(kept) > least and cell_width(dot.join(text for _, text in kept)) > room:
+        kept.remove(max(kept))
+    full = dot.join(text for _, text in kept)
+    if cell_width(full) <= room or len(kept) < 3 or facts.urgent:
+        return cut_to_width(full, room, look.glyphs.ellipsis)
+    rest = dot + dot.join((facts.mode, _percent(facts)))
+    name = cut_to_width(facts.model, max(0, room - cell_width(rest)), look.glyphs.ellipsis)
+    return cut_to_width(name + rest if name else rest.removeprefix(dot), room, look.glyphs.ellipsis)
+
+
 def _style(facts: StatusFacts) -> Style:
     return WARNING if facts.urgent else DIM
+
+
+def _elapsed(facts: StatusFacts) -> str:
+    if facts.seconds is None:
+        return ""
+    return f"{facts.seconds} s waiting" if facts.waiting else f"{facts.seconds} s"
+
+
+def _percent(facts: StatusFacts) -> str:
+    if not facts.context_window:
+        return ""
+    percent = 100 * facts.context_tokens / facts.context_window
+    return "<1%" if 0 < percent < 1 else f"~{percent:.0f}%"
 
 
 def _context(facts: StatusFacts) -> str:
     if not facts.context_window:
         return ""
-    percent = 100 * facts.context_tokens / facts.context_window
-    shown = "<1%" if 0 < percent < 1 else f"~{percent:.0f}%"
-    return f"{shown} of {count_text(facts.context_window)}"
+    return f"{_percent(facts)} of {count_text(facts.context_window)}"

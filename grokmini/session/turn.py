@@ -307,9 +307,9 @@ class Turn:
         if self._calls is not None:
             for item in self._calls.stop():
                 chat.push(item)
-        await self._push_gap()
         text = "The user stopped the turn here. Wait for what they say next."
         chat.push(user_text(text, reason=SyntheticReason.INTERRUPTION))
+        await self._push_gap()
         await chat.repair_after_stop()
         exit_code = _STOPPED_EXIT.get(self._stop_reason, ExitCode.SIGINT)
         return Ending("cancelled", exit_code, self._stop_reason)

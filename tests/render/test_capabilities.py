@@ -58,3 +58,10 @@ def test_a_width_of_nothing_counts_as_eighty() -> None:
 
 def test_a_screen_readers_wish_is_heard() -> None:
     assert [found({"ACCESSIBLE": value}).accessible for value in ("1", "0", "")] == [True, False, False]
+
+
+@pytest.mark.parametrize("name", ["LC_ALL", "LC_CTYPE", "LANG"])
+def test_who_asks_for_the_plain_c_locale_by_name_gets_ascii(name: str) -> None:
+    for locale, unicode in (("C", False), ("POSIX", False), ("C.UTF-8", True), ("", True)):
+        found = detect({"TERM": "xterm", name: locale}, is_tty=True, width=80, encoding="utf-8")
+        assert found.unicode is unicode

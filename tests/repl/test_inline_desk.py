@@ -17,8 +17,9 @@ from grokmini.protocol.events import (
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.repl.inline_desk import HINT_SECONDS, InlineDesk, Outlets
-from grokmini.repl.keys import Chord, Key, Press, Text
+from grokmini.repl.keys import Chord, Key, Paste, Press, Text
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT
+from grokmini.repl.linear_questions import KEPT
 from grokmini.repl.question import GUARD
 from grokmini.repl.session_state import SessionState
 from tests.repl.draft import Typist
@@ -312,3 +313,25 @@ def test_a_draft_is_kept_while_a_question_is_open(scene: Scene) -> None:
     scene.press(Text("1"))
     scene.end_turn()
     assert scene.draft.text == "draft"
+
+
+@pytest.mark.parametrize("press", [Text("1 is what I meant to type"), Paste("1\n2"), Paste("1")])
+def test_several_characters_at_once_answer_nothing_and_are_kept_in_the_draft(
+    scene: Scene, press: Press
+) -> None:
+    scene.ask(ASKED)
+    scene.press(press)
+    assert scene.sent == []
+    assert scene.draft.text == press.text  # type: ignore[union-attr]
+    assert scene.hint == KEPT
+    scene.press(Text("1"), after=GUARD / 2)
+    assert scene.sent == [], "the guard is up again"
+
+
+def test_what_was_typed_in_other_hands_answers_no_question(scene: Scene) -> None:
+    scene.ask(ASKED)
+    scene.desk.returned(scene.now)
+    scene.press(Text("1"))
+    assert scene.sent == [] and scene.draft.text == "1"
+    scene.press(Text("1"), after=GUARD)
+    assert isinstance(scene.sent[0], commands.AnswerPermission)

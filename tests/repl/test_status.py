@@ -39,8 +39,9 @@ def test_it_is_one_row_at_any_width(width: int) -> None:
 def test_narrow_it_keeps_model_mode_and_percent() -> None:
     assert text(40) == "grok-4.5 · ask · ~2% of 256k · 12 s"
     assert text(30) == "grok-4.5 · ask · ~2% of 256k"
-    assert text(20) == "grok-4.5 · ask"
-    assert text(5) == "grok…"
+    assert text(20) == "grok-4.5 · ask · ~2%"
+    assert text(12) == "ask · ~2%"
+    assert text(5) == "ask …"
 
 
 def test_an_urgent_hint_goes_before_all_else() -> None:

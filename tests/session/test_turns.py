@@ -381,3 +381,23 @@ async def test_leaving_in_the_middle_of_a_turn_leaves_a_true_summary(tmp_path: P
     assert summary["turns"] == 2
     assert summary["messages"] == len(driver.history())
     assert summary["usage"]["fake-model"]["calls"] == 2 and summary["usage"]["fake-model"]["incomplete"]
+
+
+async def test_words_sent_into_a_turn_that_is_then_stopped_come_behind_the_stop(tmp_path: Path) -> None:
+    gate = threading.Event()
+    with ModelServer(
+        [reply("one two three", piece=4, gates={2: gate}), reply("as you say")], strict=True
+    ) as server:
+        async with session(tmp_path, server) as driver:
+            driver.prompt("start")
+            await driver.until(events.TextDelta)
+            waiting = driver.prompt("rather this")
+            await driver.until(events.PromptQueued)
+            driver.send(commands.Interject(waiting))
+            await driver.until(events.PromptUnqueued)
+            driver.send(commands.CancelTurn())
+            await driver.until(events.TurnEnded)
+            gate.set()
+            await driver.ask("go on")
+        said = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "user"][-3:]
+        assert "stopped the turn" in said[0] and said[1:] == ["rather this", "go on"]

@@ -1,0 +1,89 @@
+"""The live region, composed from a state."""
+
+from __future__ import annotations
+
+import pytest
+
+from grokmini.protocol.events import PermissionAsked, SessionStarted, TurnStarted
+from grokmini.protocol.permission import PermissionMode
+from grokmini.render.lines import plain
+from grokmini.render.look import Look
+from grokmini.render.transcript import Shown, Transcript
+from grokmini.repl.inline_desk import InlineDesk, Outlets
+from grokmini.repl.keys import Text
+from grokmini.repl.painter import Size
+from grokmini.repl.question import GUARD
+from grokmini.repl.region import LiveRegion
+from grokmini.repl.session_state import SessionState
+from tests.repl.draft import Typist
+from tests.repl.scripted_session import OPTIONS
+
+ASKED = PermissionAsked("q1", "c1", "Run this?", "rm -rf build", OPTIONS)
+
+
+class Scene:
+    """A region over a desk that sends nothing anywhere."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        outlets = Outlets(*[lambda *_: None for _ in Outlets._fields])
+        self.desk = InlineDesk(SessionState(), Typist().input, outlets)
+        self.desk.state.apply(
+            SessionStarted(
+                "0.1.0", "/home/me/shop", "grok-4.5", PermissionMode.ASK, "none", context_window=1000
+            ),
+            0,
+        )
+        transcript = Transcript(80, Shown())
+        self.region = LiveRegion(Look(), self.desk, transcript, lambda: self.now, home="/home/me")
+
+    def rows(self, columns: int = 80, height: int = 24) -> list[str]:
+        return [plain(line) for line in self.region.compose(Size(columns, height)).rows]
+
+    def ask(self) -> None:
+        self.desk.state.apply(TurnStarted("p", 0, "x"), self.now)
+        self.desk.state.apply(ASKED, self.now)
+        self.rows()
+        self.now += GUARD
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def test_idle_it_is_the_prompt_and_what_is_in_force(scene: Scene) -> None:
+    assert scene.rows() == ["", "› ", "grok-4.5 · ask · sandbox none · ~0% of 1.0k · ~/shop"]
+    assert scene.region.next_change() is None
+
+
+def test_a_long_reason_shows_its_end_with_the_cursor_behind_it(scene: Scene) -> None:
+    scene.ask()
+    scene.desk.press([Text("4")], scene.now)
+    scene.desk.press([Text("because " * 20 + "END")], scene.now)
+    view = scene.region.compose(Size(40, 24))
+    row = next(row for row in map(plain, view.rows) if row.endswith("END"))
+    assert row.startswith("…") and len(row) < 40
+    assert view.cursor is not None and view.cursor.column == len(row)
+
+
+def test_a_draft_that_waits_behind_a_question_is_seen(scene: Scene) -> None:
+    scene.desk.draft.set_text("typed before")
+    scene.ask()
+    assert "› typed before" in scene.rows()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 10), (20, 6), (10, 4), (1, 1)])
+def test_it_fits_any_terminal(scene: Scene, size: tuple[int, int]) -> None:
+    scene.ask()
+    view = scene.region.compose(Size(*size))
+    assert all(line.width <= size[0] for line in view.rows)
+    assert len(view.rows) <= max(1, size[1] - 2)
+
+
+def test_while_work_goes_on_it_changes_once_a_second(scene: Scene) -> None:
+    scene.desk.state.apply(TurnStarted("p", 0, "x"), scene.now)
+    scene.region.work_began = scene.now
+    scene.now += 5.25
+    assert scene.region.next_change() == pytest.approx(106.0)
+    assert "5 s waiting" in scene.rows()[-1] and scene.rows()[-1].endswith("  Ctrl-C stops")

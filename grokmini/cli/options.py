@@ -81,7 +81,7 @@ OPTIONS: tuple[Option, ...] = (
         choices=OUTPUT_FORMATS,
         main=True,
     ),
-    Option(("--max-turns",), "max_turns", "stop after N model rounds", HEADLESS, "value", "N", main=True),
+    Option(("--max-turns",), "max_turns", "stop after N model rounds", HEADLESS, "value", "N"),
     Option(("--tools",), "tools", "offer only these tools (ids, comma list)", HEADLESS, "value", "IDS"),
     Option(("--disallowed-tools",), "without_tools", "offer all tools but these", HEADLESS, "value", "IDS"),
     Option(("--plain",), "plain", "linear output: nothing is redrawn", OTHER),

@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("grokmini.cli.models", "list the models that can be used"),
     "config": ("grokmini.cli.config", "show every setting and where it comes from"),
     "prompt": ("grokmini.cli.prompt", "show what the model is told, part by part"),
+    "keys": ("grokmini.cli.keys", "show what this terminal sends for a key"),
     "completions": ("grokmini.cli.completions", "print completions for bash, zsh or fish"),
 }
 

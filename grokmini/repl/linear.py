@@ -151,6 +151,11 @@ class LinearApp:
                 self._writer.close(write_seconds, self._terminal.output, rest)
         return code
 
+    @property
+    def width(self) -> int:
+        """Cells across the terminal."""
+        return self._width
+
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines now."""
         self._screen.print(lines)

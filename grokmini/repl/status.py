@@ -12,7 +12,8 @@ from grokmini.text.width import cell_width, cut_to_width
 
 class StatusFacts(NamedTuple):
     """What the line says. `context_tokens` of `context_window` is an estimate; `seconds` is how long the work has
-    gone on, None when nothing runs; `waiting` says that the model is silent; `hint` is what a key does now and stands at the right.
+    gone on, None when nothing runs; `waiting` says that the model is silent; `hint` is
+    what a key does now and stands at the right.
     """
 
     model: str

@@ -24,6 +24,10 @@ class Host(Protocol):
     def opened(self) -> OpenedSession:
         """The session that is talked to now."""
 
+    @property
+    def width(self) -> int:
+        """Cells across the terminal."""
+
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines."""
 
@@ -116,7 +120,7 @@ class Submissions:
         self._host.start(self._run(row, slash.argument))
 
     async def _run(self, row: table.CommandRow, argument: str) -> None:
-        context = CommandContext(self._host.opened, self._factory, self._state)
+        context = CommandContext(self._host.opened, self._factory, self._state, self._host.width)
         try:
             await self._apply(await table.load(row)(argument, context))
         except GrokminiError as error:

@@ -178,3 +178,14 @@ async def test_the_transcript_holds_everything_in_full() -> None:
     assert all(f"line {number}" in shown for number in range(200))
     session.past = []
     assert isinstance(await result_of("/transcript", session=session), Say)
+
+
+async def test_repaint_prints_the_last_two_turns_and_no_more() -> None:
+    session = ScriptedSession()
+    session.past = [TurnStarted(str(number), number, f"prompt {number}") for number in range(5)]
+    assert [row for row in rows(await result_of("/repaint", session=session)) if row] == [
+        "› prompt 3",
+        "› prompt 4",
+    ]
+    session.past = []
+    assert rows(await result_of("/repaint", session=session)) == ["there is no turn to print again"]

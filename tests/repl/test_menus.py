@@ -17,8 +17,8 @@ def test_a_slash_opens_the_commands_with_their_arguments() -> None:
     typist = Typist()
     typist.type("/")
     menu = typist.menu()
-    assert menu[0] == "› /help           what can be typed here" + " " * 16 + "1/10"
-    assert menu[1] == "  /model [name]   show the models or choose one"
+    assert menu[0] == "› /help          what can be typed here" + " " * 17 + "1/11"
+    assert menu[1] == "  /model [name]  show the models or choose one"
     assert len(menu) == 8
 
 
@@ -31,7 +31,7 @@ def test_a_slash_opens_the_commands_with_their_arguments() -> None:
         ("/clear", ["new"]),
         ("/EXI", ["quit"]),
         ("/dff", ["diff"]),
-        ("/e", ["quit", "help", "model", "mode", "new", "usage", "queue"]),
+        ("/e", ["quit", "help", "model", "mode", "new", "usage", "repaint", "queue"]),
         ("/xyz", []),
     ],
 )

@@ -12,11 +12,12 @@ from grokmini.repl.session_state import SessionState
 
 
 class CommandContext(NamedTuple):
-    """Where a command looks: the session, its state, and what only the wiring knows."""
+    """Where a command looks: the session, its state, and what only the wiring knows. `width` is the terminal's."""
 
     opened: OpenedSession
     factory: SessionFactory
     state: SessionState
+    width: int = 80
 
 
 class Say(NamedTuple):

@@ -31,6 +31,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("usage", ("cost",), "", "tokens and cost so far", "usage"),
     CommandRow("diff", (), "", "what this session changed in files", "diff"),
     CommandRow("transcript", (), "", "the whole session in the pager (Ctrl-O)", "transcript"),
+    CommandRow("repaint", (), "", "print the last turns again", "repaint"),
     CommandRow("queue", (), "[clear]", "prompts that wait for the turn to end", "queue"),
     CommandRow("cd", (), "path", "work in another folder", "cd"),
     CommandRow("quit", ("exit",), "", "leave", "quit"),

@@ -24,8 +24,10 @@ from grokmini.protocol.events import (
 )
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM
+from grokmini.render.spans import wrap_spans
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
+from grokmini.repl.commands.diff import diff_lines
 from grokmini.repl.commands.table import COMMANDS
 from grokmini.repl.handover import Handover, HandoverError
 from grokmini.repl.history import History
@@ -80,7 +82,7 @@ class InlineApp:
         self._options = options
         self._look = stage.look
         self._screen, self._keyboard = stage.screen, stage.keyboard
-        self._handover = Handover(self._screen, self._keyboard, terminal.env)
+        self._handover = Handover(self._screen, self._keyboard, terminal.env, self._returned)
         self._state = SessionState()
         history = self._history = History(options.history, time.time)
         self._submissions = Submissions(self, factory, self._state, history, loop.time)
@@ -120,11 +122,17 @@ class InlineApp:
                 code = await self._life.end()
                 await self._close(code)
             finally:
+                await self._handover.end()
                 self._stop()
                 rest = last_words(self.opened.handle)
                 self._screen.leave(rest=rest)
                 self._keyboard.close()
         return code
+
+    @property
+    def width(self) -> int:
+        """Cells across the terminal."""
+        return self._screen.size.columns
 
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines now."""
@@ -187,7 +195,7 @@ class InlineApp:
     def _welcome(self) -> None:
         self._welcomed = True
         text = WELCOME if self._terminal.unicode else WELCOME.replace("·", "-")
-        self._screen.commit([line_of(text, DIM)])
+        self._screen.commit(wrap_spans((Span(text, DIM),), self._screen.size.columns))
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
 
@@ -199,7 +207,7 @@ class InlineApp:
             suspend=self._suspend,
             redraw=self._screen.repaint,
             edit=lambda text: self.start(self._edit(text)),
-            page=lambda text: self.start(self._page(text)),
+            page=lambda text: self.page(diff_lines(text)),
             command=lambda name: self._submissions.command(name),
             paste=lambda: self.start(self._paste()),
         )
@@ -215,12 +223,18 @@ class InlineApp:
         self._submissions.submit(text)
 
     def _on_interrupt(self) -> None:
-        """SIGINT, from wherever it came; once we are leaving it stops waiting for the session."""
-        self._life.hurry() if self._life.over else self._on_presses((Key.INTERRUPT,))
+        """SIGINT, from wherever it came; once we are leaving it stops waiting for the session.
+
+        A key that was meant for the editor or pager comes here, too.
+        """
+        if self._life.over:
+            self._life.hurry()
+        elif not self._handover.away:
+            self._on_presses((Key.INTERRUPT,))
 
     async def _edit(self, text: str) -> None:
         try:
-            self._input.edited(await self._handover.edit(text))
+            await self._handover.edit(text, self._input.edited)
         except HandoverError as error:
             self._desk.say(str(error), self._loop.time())
 
@@ -241,16 +255,25 @@ class InlineApp:
 
     def _suspend(self) -> None:
         with self._screen.hand_over():
-            self._keyboard.suspend()
+            self._keyboard.stop()
+            self._returned()
+            self._keyboard.resume()
         self._changed()
 
     def _continued(self) -> None:
-        """Someone continued us."""
-        if not self._life.over:
+        """Someone continued us. What has the terminal then draws itself."""
+        if not (self._life.over or self._handover.away):
+            self._returned()
             self._keyboard.resume()
             self._screen.repaint()
 
+    def _returned(self) -> None:
+        """The terminal is ours again: what was typed meanwhile was typed without seeing what is asked now."""
+        self._desk.returned(self._loop.time())
+
     def _resized(self) -> None:
+        """What is finished from now on is finished at the new width."""
+        self._region.transcript.resize(self._screen.size.columns)
         self._screen.resized()
 
     def _changed(self) -> None:
@@ -279,13 +302,14 @@ class InlineApp:
             queue=False,
         )
         transcript = Transcript(self._terminal.size().columns or 80, shown)
-        return LiveRegion(self._look, self._desk, transcript, self._loop.time)
+        return LiveRegion(
+            self._look, self._desk, transcript, self._loop.time, home=self._terminal.env.get("HOME", "")
+        )
 
     async def _close(self, code: int) -> None:
         """Shut the session down and print what it still says, within limits."""
-        self._keyboard.close()
         self._screen.show(LiveView())
-        await self._life.close(self.opened.handle, code)
+        await asyncio.gather(self._handover.end(), self._life.close(self.opened.handle, code))
         self._screen.commit(self._region.transcript.close())
         if self._options.resumable and self._state.turns:
             again = goes_on(self.opened.handle)

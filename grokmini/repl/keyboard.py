@@ -71,9 +71,15 @@ class Keyboard:
         self.listen()
 
     def suspend(self) -> None:
-        """Stop the job as the terminal's own Ctrl-Z would, in the mode that the shell expects; back when continued.
+        """Stop the job and go on when continued."""
+        self.stop()
+        self.resume()
 
-        The whole process group is meant, so that a wrapper script stops, too.
+    def stop(self) -> None:
+        """Stop the job as the terminal's own Ctrl-Z would, in the mode that the shell expects.
+
+        The whole process group is meant, so that a wrapper script stops, too. Comes back when continued, before
+        anything that was typed meanwhile is read: `resume` does that.
         """
         self._mode.leave()
         before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
@@ -81,7 +87,6 @@ class Keyboard:
             os.kill(0, signal.SIGTSTP)
         finally:
             signal.signal(signal.SIGTSTP, before)
-        self.resume()
 
     def resume(self) -> None:
         """Set raw mode again after someone else had the terminal."""

@@ -2,7 +2,8 @@
 
 Keys come one by one, unechoed, Ctrl-C and Ctrl-Z as bytes. Output processing stays on. Nothing typed ahead is
 flushed. Whatever way the program ends that Python can see, `leave` has run: it is called by whoever entered,
-and registered with `atexit`.
+and registered with `atexit`. What was found first is what is put back, for good: later someone else's mode may
+stand there, of a pager that was killed.
 """
 
 from __future__ import annotations
@@ -33,11 +34,6 @@ class TtyMode:
         self._descriptor = descriptor
         self._found: list[int | list[bytes | int]] | None = None
 
-    @property
-    def entered(self) -> bool:
-        """Whether the mode is set and would be put back."""
-        return self._found is not None
-
     def hush(self) -> None:
         """Echo nothing and keep every key for later; Ctrl-C and Ctrl-Z stay signals. Raises `OSError` as `enter`."""
         try:
@@ -62,21 +58,30 @@ class TtyMode:
         return self._typed_ahead()
 
     def leave(self) -> None:
-        """Put back what was found. Harmless when not entered; a terminal that is gone needs nothing."""
-        found, self._found = self._found, None
-        if found is None:
+        """Put back what was found. Harmless when never entered; a terminal that is gone needs nothing, and one that
+        another job has by now is set by its shell.
+        """
+        if self._found is None:
             return
         atexit.unregister(self.leave)
+        if self._another_job_s():
+            return
         try:
-            termios.tcsetattr(self._descriptor, termios.TCSANOW, found)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._found)
         except termios.error:  # the terminal is gone
             pass
 
     def _remember(self) -> None:
         if self._found is None:
-            found = termios.tcgetattr(self._descriptor)
-            atexit.register(self.leave)
-            self._found = found
+            self._found = termios.tcgetattr(self._descriptor)
+        atexit.unregister(self.leave)
+        atexit.register(self.leave)
+
+    def _another_job_s(self) -> bool:
+        try:
+            return os.tcgetpgrp(self._descriptor) != os.getpgrp()
+        except OSError:  # not our controlling terminal, so there are no jobs on it
+            return False
 
     def _attributes(self, local_off: int, input_off: int) -> list[int | list[bytes | int]]:
         assert self._found is not None

@@ -28,9 +28,13 @@ PROGRAM = """
             stage.keyboard.reopen()
             stage.screen.show(LiveView((line_of("live row"),)))
             await asyncio.sleep(0)
-            handover = Handover(stage.screen, stage.keyboard, env)
+            handover = Handover(stage.screen, stage.keyboard, env, lambda: print("returned"))
             try:
-                result = await (handover.edit if sys.argv[1] == "edit" else handover.page)("the text")
+                result = []
+                if sys.argv[1] == "edit":
+                    await handover.edit("the text", result.append)
+                else:
+                    await handover.page("the text")
             except HandoverError as error:
                 result = f"error: {error}"
             stage.screen.commit([line_of(f"result {result!r}")])
@@ -64,7 +68,7 @@ def test_the_editor_finds_a_cooked_terminal_and_its_text_comes_back(tmp_path: Pa
     child.expect_exact(" icanon")
     child.expect_exact(" echo ")
     child.expect_exact("the text")
-    child.expect_exact("result 'the text edited'")
+    child.expect_exact("result ['the text edited']")
     child.send("k")
     child.expect_exact("typed [Text(text='k')]")
     child.expect(pexpect.EOF)
@@ -74,7 +78,7 @@ def test_what_is_typed_in_the_editor_is_the_editor_s(tmp_path: Path) -> None:
     child = hand_over("edit", EDITOR=script(tmp_path, 'echo ready; read line; printf "$line" > "$1"'))
     child.expect_exact("ready")
     child.send("typed there\r")
-    child.expect_exact("result 'typed there'")
+    child.expect_exact("result ['typed there']")
     child.send("k")
     child.expect_exact("typed [Text(text='k')]")
 
@@ -101,4 +105,4 @@ def test_the_pager_gets_the_text_and_less_keeps_colours(tmp_path: Path) -> None:
     child = hand_over("page", PAGER=script(tmp_path, 'echo "LESS=$LESS"; cat "$1"'))
     child.expect_exact("LESS=-R")
     child.expect_exact("the text")
-    child.expect_exact("result None")
+    child.expect_exact("result []")

@@ -95,3 +95,22 @@ def test_an_edit_shows_its_diff_and_the_pager_shows_it_whole(place: Place, tmp_p
     assert "+    return a + b" in (place.home / "paged").read_text()
     assert place.calc_is_right()
     assert "calc.py" in json.dumps(place.events())
+
+
+def test_the_pager_gets_no_control_sequence_of_the_model_s(place: Place, tmp_path: Path) -> None:
+    (place.project / "note").write_text("old\n")
+    attack = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31mred"
+    edit = call("search_replace", file_path="note", old_string="old", new_string=attack)
+    script = [reply(calls=[call("read_file", target_file="note")]), reply(calls=[edit]), reply("edited")]
+    with (
+        ModelServer(script, strict=True) as server,
+        inline_terminal(place, server, tmp_path, PAGER="cat") as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("go")
+        terminal.press_in_question("d")
+        terminal.see("+␛]52;c;aGk=␇␛[2J")
+        terminal.answer("3")
+        terminal.see_idle()
+        assert terminal.leave() == 0
+        assert b"\x1b]52" not in terminal.raw

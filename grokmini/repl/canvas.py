@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grokmini.render.lines import EMPTY, Line
-from grokmini.repl.frontier import Frontier
+from grokmini.render.lines import Line
 from grokmini.repl.painter import Drawn, LiveView, Size, paint, usable
 from grokmini.repl.reflow import Reflow, after_resize
 
+IN_FLIGHT_SECONDS = 0.03
+"""How long before the news of a resize a frame may have been sent and yet reach the terminal after it."""
+
 
 class Canvas:
-    """Turns finished lines and the wanted live rows into the bytes of one frame after the other."""
+    """Turns finished lines and the wanted live rows into the bytes of one frame after the other.
+
+    Times are in seconds on any one clock.
+    """
 
     def __init__(self, *, colour_level: int, links: bool, reflow: Reflow) -> None:
         self._colour_level = colour_level
         self._links = links
         self._reflow = reflow
-        self._frontier = Frontier()
-        self._blank = 0
+        self._before_edit: Drawn | None = None
+        self._drawn_at = 0.0
+        self._doubted: Drawn | None = None
         self.drawn = Drawn()
 
     def forget(self) -> None:
@@ -27,44 +33,38 @@ class Canvas:
 
     def restart(self) -> None:
         """The cursor stands on a fresh line; what was drawn before is none of our business any more."""
-        self._frontier = Frontier()
-        self._blank = 0
+        self._before_edit = self._doubted = None
         self.drawn = Drawn()
 
+    def resized(self, now: float) -> None:
+        """The terminal has just told that it has another size.
+
+        A frame that was sent a moment ago may have come after the change. If it edited rows in place, they may
+        have grown in our memory only.
+        """
+        if self._doubted is None and now - self._drawn_at < IN_FLIGHT_SECONDS:
+            self._doubted = self._before_edit
+
     def frame(
-        self,
-        lines: Sequence[Line],
-        live: LiveView,
-        size: Size,
-        now: float,
-        *,
-        hold: bool = False,
-        settled: bool = True,
+        self, lines: Sequence[Line], live: LiveView, size: Size, now: float, *, settled: bool = True
     ) -> bytes:
         """Print the lines above the live rows and make these look as wanted; no bytes if all is so already.
 
-        `now` is in seconds on any one clock. With `hold`, finished lines may stay among the redrawn rows for a
-        moment (see `Frontier`): that saves bytes while little comes. Unless `settled`, the size may be changing
-        right now, and as little as possible is erased.
+        Unless `settled`, the size may be changing right now, and as little as possible is erased.
         """
         size = usable(size)
-        known = self.drawn.known
-        blank = self._blank + max(0, size.rows - self.drawn.size.rows)
-        reflow = self._reflow if settled else Reflow.NONE
-        left = after_resize(self.drawn, size, reflow, steady=self._frontier.steady(now), blank=blank)
-        self._frontier.lost(left.gone)
-        rows = live.rows or (EMPTY,)
-        step = self._frontier.step(lines, len(rows), size, now, hold=hold)
-        cursor = live.cursor and live.cursor._replace(row=live.cursor.row + len(step.held))
-        data, self.drawn = paint(
-            left.drawn,
-            step.commits,
-            LiveView((*step.held, *rows), cursor),
-            size,
-            colour_level=self._colour_level,
-            links=self._links,
-            steady=step.steady,
-        )
-        room = min(size.rows, left.height + blank) if known else size.rows
-        self._blank = max(0, room - len(step.commits) - len(self.drawn.rows))
+        start = self._after_resize(size, self._reflow if settled else Reflow.NONE)
+        edits = start.known and not lines
+        data, after = paint(start, lines, live, size, colour_level=self._colour_level, links=self._links)
+        if data:
+            self._before_edit = start if edits else None
+            self._drawn_at = now
+        self.drawn, self._doubted = after, None
         return data
+
+    def _after_resize(self, size: Size, reflow: Reflow) -> Drawn:
+        left = after_resize(self.drawn, size, reflow)
+        if self._doubted is None or left is self.drawn:
+            return left
+        least = min(left.cursor.row, after_resize(self._doubted, size, reflow).cursor.row)
+        return left._replace(cursor=left.cursor._replace(row=least))

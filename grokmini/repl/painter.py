@@ -4,13 +4,14 @@ The terminal holds finished lines, which are never touched again, and under them
 redrawn in place. All moves are relative and stay within the live rows. Two ways lead to the next frame:
 
 - Editing in place, where nothing has to be printed for good: only the changed tail of a changed row is written,
-  rows in between are inserted and deleted. Live rows that became final as they stand are let go without a byte.
-- Printing, from the first row that differs: everything below is erased and written anew. A finished line may be
-  wider than the screen, the terminal wraps it.
+  rows in between are inserted and deleted.
+- Printing, from the first live row on: everything is erased, the finished lines and all live rows are written. A
+  finished line may be wider than the screen, the terminal wraps it.
 
 The terminal may have another width than we know of, for as long as the news of a resize is under way. Then rows
-take more room than we think, every move up ends below where it was meant to, and so within the live rows. That
-is why finished lines are only printed in full with all that follows, or let go when they stood for long.
+take more room than we think, every move up ends below where it was meant to, and so within the live rows. What
+was edited meanwhile may stand in a wrong place. That is why a finished line is always printed, in full and with
+all that follows, also where the same text stands already as a live row.
 """
 
 from __future__ import annotations
@@ -89,12 +90,10 @@ def paint(
     *,
     colour_level: int,
     links: bool,
-    steady: int = 0,
 ) -> tuple[bytes, Drawn]:
     """The bytes that print the finished lines above the live rows and make these look as wanted.
 
-    `steady` live rows, counted from the top, have stood for so long that they may become finished lines as they
-    are. No bytes when nothing has to change.
+    No bytes when nothing has to change.
     """
     size = usable(size)
     rows, cursor = _fitted(live, size)
@@ -102,12 +101,10 @@ def paint(
     if drawn.size != size:
         drawn = drawn._replace(known=False)
     frame = _Frame(drawn, (*commits, *rows), len(commits), after, colour_level, links)
-    same = _count_same(drawn.rows, frame.target) if drawn.known else 0
-    let_go = not commits or min(same, steady) >= len(commits)
-    if drawn.known and let_go and len(frame.target) <= max(size.rows - 1, len(drawn.rows)):
-        frame.edit(same)
+    if commits or not drawn.known:
+        frame.print()
     else:
-        frame.print(same if let_go else min(same, steady))
+        frame.edit(_count_same(drawn.rows, rows))
     body = frame.finish()
     return (f"{SYNC_ON}{body}{SYNC_OFF}".encode() if body else b""), after
 
@@ -191,17 +188,13 @@ class _Frame:
         sure = drawn.known and is_certain(plain(old[row]))
         self._pen = _Pen(row, column if sure else None, max(row, len(old) - 1), after.size.columns)
 
-    def print(self, start: int) -> None:
-        """Erase from row `start` on and write the rest of the target."""
+    def print(self) -> None:
+        """Erase all live rows and write the target."""
         pen = self._pen
-        above = pen.bottom + 1
-        pen.go(start)
-        if start == 0:
-            # tmux takes an erasure from the screen's very first cell for a wish to keep all in its history
-            pen.out.append(" \x1b[J\r")
-        elif start < above:
-            pen.out.append("\x1b[J")
-        pen.out.append("\r\n".join(self._ansi(line) for line in self.target[start:]))
+        pen.go(0)
+        # tmux takes an erasure from the screen's very first cell for a wish to keep all in its history
+        pen.out.append(" \x1b[J\r" if plain(self.target[0]) else " \x1b[J\r\x1b[K")
+        pen.out.append("\r\n".join(self._ansi(line) for line in self.target))
         pen.row = pen.bottom = len(self.target) - 1
         pen.column = None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 from grokmini.render.lines import Line, plain
 from grokmini.repl.painter import Cursor, Drawn, Size, usable
@@ -58,28 +57,14 @@ def reflow_of(env: Mapping[str, str]) -> Reflow:
     return Reflow.ALL if wraps else Reflow.NONE
 
 
-class Left(NamedTuple):
-    """What a resize left: `drawn`, with how far up the live rows begin now, and how many of them are `gone`.
+def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:
+    """Where the live rows are now that the terminal has this size: those that are still within reach.
 
-    Rows that are gone stood at the top; they left the screen or may have left it. `height` counts the rows that
-    all of them take.
-    """
-
-    drawn: Drawn
-    gone: int
-    height: int
-
-
-def after_resize(drawn: Drawn, size: Size, reflow: Reflow, *, steady: int = 0, blank: int = 0) -> Left:
-    """Where the live rows are now that the terminal has this size.
-
-    At most `blank` empty rows stand below them: tmux pushes rows out at the top rather than give those up. The
-    first `steady` rows are finished lines that are right as they are: they are left alone where they may be out
-    of reach.
+    A row of which only a part may be left on the screen is left alone.
     """
     size = usable(size)
     if size == drawn.size or not drawn.known:
-        return Left(drawn, 0, len(drawn.rows))
+        return drawn
     row, column = drawn.cursor
     heights = [1 if reflow is Reflow.NONE else _height(line, size.columns) for line in drawn.rows]
     within = 0
@@ -87,10 +72,9 @@ def after_resize(drawn: Drawn, size: Size, reflow: Reflow, *, steady: int = 0, b
         within = _height(drawn.rows[row], size.columns, column) - 1
     elif reflow is Reflow.BUT_CURSOR_ROW:
         heights[row] = 1
-    room = size.rows - sum(heights[row:])
-    gone = max(_out_of_reach(heights[:row], room), min(steady, _out_of_reach(heights[:row], room - blank)))
+    gone = _out_of_reach(heights[:row], size.rows - sum(heights[row:]))
     above = min(sum(heights[gone:row]) + within, size.rows - 1)
-    return Left(Drawn(drawn.rows[gone:], Cursor(above, column), size), gone, sum(heights))
+    return Drawn(drawn.rows[gone:], Cursor(above, column), size)
 
 
 def _out_of_reach(heights: Sequence[int], room: int) -> int:

@@ -32,7 +32,9 @@ QUIET_SECONDS = 0.3
 """How long a new size has to stay before anything is drawn again.
 
 A drag with the mouse is many sizes, and tmux holds their news back for up to 0.25 s: what is drawn meanwhile
-would be drawn for a size that is no more, and could erase a finished line.
+would be drawn for a size that is no more, and could erase a finished line. This goes for the echo of a key too:
+even a single cell written where the rows are not known may wrap or shift them, and the next move up is counted
+from what we think stands there. So the first key after a resize may take that long to show.
 """
 
 _FRAME_TEXT = 16_384
@@ -216,9 +218,12 @@ class Screen:
             self._next = self._loop.call_at(self._quiet_at, self._frame)
             return
         view = self._wish if isinstance(self._wish, LiveView) else self._wish(size)
+        if self.size != size:  # it changed while the rows were composed
+            self._request(urgent=True)
+            return
         lines = self._take_lines()
         text = sum(map(_weight, (*lines, *view.rows))) - sum(map(_weight, self._shown.rows))
-        data = self._paint(view, lines, size, now, hold=not self._pacer.pouring)
+        data = self._paint(view, lines, size, now)
         if data:
             self._pacer.drew(now, text)
             writer.write(self._descriptor, data)
@@ -239,13 +244,15 @@ class Screen:
 
     def _wait_for_quiet(self) -> None:
         if self._canvas.drawn.known:
+            now = self._loop.time()
+            self._canvas.resized(now)
             self._resizing = True
-            self._quiet_at = self._loop.time() + QUIET_SECONDS
+            self._quiet_at = now + QUIET_SECONDS
 
     def _paint(
-        self, view: LiveView, lines: Sequence[Line], size: Size, now: float, *, hold: bool, settled: bool = True
+        self, view: LiveView, lines: Sequence[Line], size: Size, now: float, *, settled: bool = True
     ) -> bytes:
-        data = self._canvas.frame(lines, view, size, now, hold=hold, settled=settled)
+        data = self._canvas.frame(lines, view, size, now, settled=settled)
         self._shown = view
         controls = b"".join(self._controls)
         self._controls.clear()
@@ -258,7 +265,7 @@ class Screen:
         self._count_waiting(-self._waiting_bytes)
         view = LiveView(self._shown.rows) if keep_live else LiveView()
         now, size = self._loop.time(), self.size
-        data = self._paint(view, lines, size, now, hold=False, settled=self._is_quiet(size, now))
+        data = self._paint(view, lines, size, now, settled=self._is_quiet(size, now))
         return data + b"\r\n" if keep_live and view.rows else data
 
     def _take_lines(self) -> list[Line]:

@@ -58,17 +58,15 @@ class Drawing:
         self.exact = True
         self.terminal.feed(fresh_line(size.columns))
 
-    def frame(
-        self, lines: Sequence[Line] = (), live: LiveView | None = None, *, hold: bool = True, after: float = 0.1
-    ) -> bytes:
+    def frame(self, lines: Sequence[Line] = (), live: LiveView | None = None, *, after: float = 0.1) -> bytes:
         """Draw, check what must never happen, and give the bytes."""
         self.now += after
         self.live = live if live is not None else self.live
         self.committed += lines
-        left = after_resize(self.canvas.drawn, self.size, self._reflow).drawn
+        left = after_resize(self.canvas.drawn, self.size, self._reflow)
         reach = max(len(self.canvas.drawn.rows) - 1, left.cursor.row)
         self.terminal.moves_up.clear()
-        data = self.canvas.frame(lines, self.live, self.size, self.now, hold=hold)
+        data = self.canvas.frame(lines, self.live, self.size, self.now)
         self.terminal.feed(data)
         self.sent += len(data)
         assert self.terminal.at_rest
@@ -77,7 +75,7 @@ class Drawing:
             assert data.count(SYNC_ON.encode()) == data.count(SYNC_OFF.encode()) == 1
         reach = max(reach, len(self.canvas.drawn.rows) - 1)
         assert max(self.terminal.moves_up, default=0) <= reach
-        again = self.canvas.frame((), self.live, self.size, self.now, hold=hold)
+        again = self.canvas.frame((), self.live, self.size, self.now)
         assert again == b""
         return data
 

@@ -21,12 +21,14 @@ from grokmini.repl.tty_mode import TtyMode
 PAUSE = 0.01
 STEP = 5
 END = "end of stream"
-WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta")
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta") * 2
+LIVE = "~ "
+"""What the line under way begins with, so that it can be told from the finished one."""
 
 
 def finished_line(number: int) -> str:
     """What line `number` is."""
-    return " ".join((f"L{number:03}", *WORDS[: 1 + number % 7], "."))
+    return " ".join((f"L{number:03}", *WORDS[: 1 + number * 5 % 13], "."))
 
 
 class Streaming:
@@ -59,7 +61,7 @@ class Streaming:
     def _compose(self, size: Size) -> LiveView:
         """The line under way, a draft, a status line as wide as the screen."""
         status = f"status {self._note} ".ljust(size.columns - 1, ".") + "|"
-        tail = [self._tail[: size.columns]] if self._tail else []
+        tail = [(LIVE + self._tail)[: size.columns]] if self._tail else []
         lines = [line_of(row) for row in (*tail, "> draft", status)]
         return LiveView(tuple(lines), Cursor(len(tail), 7))
 

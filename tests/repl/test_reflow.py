@@ -1,4 +1,4 @@
-"""Where the live rows are after a resize; which terminals wrap; lines that are held back until they have stood."""
+"""Where the live rows are after a resize; which terminals wrap; news that come late."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grokmini.render.lines import EMPTY, line_of
-from grokmini.repl.frontier import MAX_HELD, SETTLE_SECONDS, Frontier
+from grokmini.render.lines import line_of
 from grokmini.repl.painter import Cursor, Drawn, Size
 from grokmini.repl.reflow import Reflow, after_resize, reflow_of
 from tests.repl.drawing import Drawing, rows
@@ -46,31 +45,24 @@ def drawn(*texts: str, cursor: Cursor) -> Drawn:
 def test_rows_above_the_cursor_are_counted_as_the_terminal_wraps_them(reflow: Reflow, above: int) -> None:
     before = drawn("x" * 75, "y" * 45, "z" * 80, cursor=Cursor(1, 40))
     left = after_resize(before, Size(30, 24), reflow)
-    assert (left.drawn.cursor.row, left.gone, left.drawn.known) == (above, 0, False)
+    assert (left.cursor.row, len(left.rows), left.known) == (above, 3, False)
 
 
 def test_a_wide_character_that_does_not_fit_begins_a_new_row() -> None:
     before = drawn("日本語日本語", "", cursor=Cursor(1, 0))
-    assert after_resize(before, Size(5, 24), Reflow.ALL).drawn.cursor.row == 3
+    assert after_resize(before, Size(5, 24), Reflow.ALL).cursor.row == 3
 
 
 def test_rows_out_of_reach_are_left_alone() -> None:
     before = drawn(*"abcdefgh", cursor=Cursor(6, 1))
     left = after_resize(before, Size(80, 5), Reflow.ALL)
-    assert (left.gone, left.drawn.cursor.row) == (3, 3)
-
-
-def test_steady_lines_that_tmux_may_have_pushed_out_for_blank_rows_are_left_alone() -> None:
-    before = drawn("a" * 70, "b" * 70, "tail", "> ", cursor=Cursor(3, 2))
-    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=2, blank=20).gone == 1
-    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=0, blank=20).gone == 0
-    assert after_resize(before, Size(40, 24), Reflow.ALL, steady=2, blank=0).gone == 0
+    assert (len(left.rows), left.cursor.row) == (5, 3)
 
 
 def test_nothing_changes_with_the_size_that_it_was_drawn_at() -> None:
     before = drawn("x" * 80, cursor=Cursor(0, 4))
-    assert after_resize(before, Size(80, 24), Reflow.ALL).drawn is before
-    assert after_resize(Drawn(), Size(10, 10), Reflow.ALL).drawn == Drawn()
+    assert after_resize(before, Size(80, 24), Reflow.ALL) is before
+    assert after_resize(Drawn(), Size(10, 10), Reflow.ALL) == Drawn()
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -102,27 +94,9 @@ def test_news_of_a_resize_that_comes_late_costs_no_finished_line(
         tail = "" if finish else tail
         drawing.committed += lines
         drawing.now += 0.1
-        drawing.terminal.feed(drawing.canvas.frame(lines, live, drawing.size, drawing.now, hold=True))
+        drawing.terminal.feed(drawing.canvas.frame(lines, live, drawing.size, drawing.now))
         if not late:
             drawing.terminal.finish_above(drawing.canvas.drawn.cursor.row)
     seen, place = "\n".join(drawing.terminal.lines), 0
     for line in drawing.committed:
         place = seen.index(line.spans[0].text, place) + 1
-
-
-def test_lines_are_held_while_there_is_room_and_let_go_when_they_have_stood() -> None:
-    frontier, size = Frontier(), Size(40, 24)
-    first, second = line_of("first"), line_of("second")
-    assert frontier.step([first], 2, size, 0.0, hold=True) == ((), 0, (first,))
-    assert frontier.step([second], 2, size, 0.4, hold=True) == ((), 0, (first, second))
-    assert frontier.step([], 2, size, SETTLE_SECONDS, hold=True) == ((first,), 1, (second,))
-    assert frontier.step([first], 2, size, 0.6, hold=False) == ((second, first), 0, ())
-
-
-def test_lines_that_are_too_many_or_too_wide_are_not_held() -> None:
-    frontier = Frontier()
-    many = [line_of(str(number)) for number in range(MAX_HELD + 1)]
-    assert frontier.step(many, 2, Size(40, 24), 0.0, hold=True).held == ()
-    assert frontier.step([line_of("x" * 41)], 2, Size(40, 24), 0.0, hold=True).held == ()
-    assert frontier.step(many[:3], 2, Size(40, 5), 0.0, hold=True).held == ()
-    assert frontier.step([EMPTY], 2, Size(40, 24), 0.0, hold=True).held == (EMPTY,)

@@ -93,7 +93,8 @@ def paint(
 ) -> tuple[bytes, Drawn]:
     """The bytes that print the finished lines above the live rows and make these look as wanted.
 
-    No bytes when nothing has to change.
+    No bytes when nothing has to change. They are one synchronized update, but for the usual little one: a change
+    within one row needs none, and the marks are longer than what a token brings.
     """
     size = usable(size)
     rows, cursor = _fitted(live, size)
@@ -106,7 +107,9 @@ def paint(
     else:
         frame.edit(_count_same(drawn.rows, rows))
     body = frame.finish()
-    return (f"{SYNC_ON}{body}{SYNC_OFF}".encode() if body else b""), after
+    if commits or not drawn.known or "\n" in body:
+        body = f"{SYNC_ON}{body}{SYNC_OFF}"
+    return body.encode(), after
 
 
 def _fitted(live: LiveView, size: Size) -> tuple[tuple[Line, ...], Cursor]:
@@ -215,18 +218,22 @@ class _Frame:
             pen.go(len(new) - kept)
             pen.out.append(_csi(-more, "M") if kept else "\x1b[J")
             pen.bottom = len(new) - 1 if kept else len(new)
+        for index in range(len(new) - kept, len(new)):
+            self._rewrite(index, old[index - more], new[index])
 
     def _rows_to_shift(self, same: int) -> int:
-        """How many last rows stay as they are and only move up or down; 0 when that would not pay."""
+        """How many last rows move up or down, as they are or nearly so; 0 when that would not pay."""
         old, new = self._drawn.rows, self.target
         if len(old) == len(new):
             return 0
         room = min(len(old), len(new)) - same
-        kept = min(room, _count_same(old[::-1], new[::-1]))
+        pairs = zip(old[::-1], new[::-1], strict=False)
+        kept = min(room, sum(1 for _ in takewhile(lambda pair: _is_alike(*pair), pairs)))
         if len(new) < len(old) and len(new) - kept == 0:
             return 0  # deleting the screen's first row could send it to the scrollback
-        cost = sum(len(self._ansi(row)) for row in new[len(new) - kept :])
-        return kept if cost > _WORTH_SHIFTING else 0
+        moved = zip(old[len(old) - kept :], new[len(new) - kept :], strict=True)
+        saved = sum(len(self._ansi(row)) if was == row else _changed_tail(was, row)[0] for was, row in moved)
+        return kept if saved > _WORTH_SHIFTING else 0
 
     def _rewrite(self, index: int, before: Line, after: Line) -> None:
         if before == after:
@@ -280,6 +287,11 @@ def _changed_tail(before: Line, after: Line) -> tuple[int, Line]:
             return cells, Line((*rest, *after.spans[index + 1 :]))
         index += 1
     return cells, Line(after.spans[index:])
+
+
+def _is_alike(before: Line, after: Line) -> bool:
+    """Whether little of the row has to be written again, as in a status line with a clock."""
+    return before == after or _changed_tail(before, after)[0] >= _WORTH_SHIFTING
 
 
 def _cut(line: Line, cells: int) -> Line:

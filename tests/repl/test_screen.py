@@ -74,7 +74,7 @@ class Pty:
 
     @property
     def frames(self) -> int:
-        """Frames received."""
+        """Frames received, but for those that changed one row only."""
         return self.received.count(SYNC_ON.encode())
 
 
@@ -140,11 +140,11 @@ async def test_a_trickle_is_at_most_ten_frames_a_second_and_keys_are_drawn_at_on
     pty.screen.enter()
     start = pty.loop.time()
     for number in range(30):
-        pty.screen.show(view(f"> {number}"))
+        pty.screen.show(view(f"tail {number}", f"> {number}"))
         await asyncio.sleep(0.01)
     allowed = 2 + (pty.loop.time() - start) / 0.1
     assert 2 <= pty.frames <= allowed
-    await pty.shows("> 29")
+    await pty.shows("tail 29", "> 29")
     pty.screen.show(view("> key"))
     pty.screen.urgent()
     before = pty.loop.time()

@@ -64,7 +64,7 @@ class Canvas:
 
     def _after_resize(self, size: Size, reflow: Reflow) -> Drawn:
         left = after_resize(self.drawn, size, reflow)
-        if self._doubted is None or left is self.drawn:
+        if self._doubted is None or size.columns >= self.drawn.size.columns:  # nothing wraps then
             return left
         least = min(left.cursor.row, after_resize(self._doubted, size, reflow).cursor.row)
         return left._replace(cursor=left.cursor._replace(row=least))

@@ -170,7 +170,8 @@ def cpu_seconds(text: str, piece: int = 4) -> float:
     ids=["fence", "paragraph", "list", "item", "quote", "table"],
 )
 def test_the_cost_grows_no_faster_than_the_text(text: str) -> None:
-    quarter, whole = cpu_seconds(text[: len(text) // 4], 40), cpu_seconds(text, 40)
+    """The best of three: what else runs on the machine costs time, and never saves any."""
+    quarter, whole = (min(cpu_seconds(part, 40) for _ in range(3)) for part in (text[: len(text) // 4], text))
     assert whole < 8 * quarter + 0.1  # 4 when linear, 16 when quadratic
 
 

@@ -33,13 +33,12 @@ class DriverLock:
         self._descriptor = descriptor
 
     @classmethod
-    def acquire(cls, directory: Path, *, wait_seconds: float = 0.0) -> DriverLock:
-        """Become the driver, waiting (blocking this thread) so long at most.
+    def acquire(cls, directory: Path) -> DriverLock:
+        """Become the driver. Whoever wants to wait for another process asks again.
 
         Raises `SessionBusyError` naming the holder, `OSError` when no lock file can be made.
         """
         descriptor = open_private(directory / DRIVER_LOCK, os.O_RDWR)
-        deadline = time.monotonic() + wait_seconds
         attempts = 0
         while True:
             try:
@@ -47,7 +46,7 @@ class DriverLock:
                 break
             except BlockingIOError:
                 attempts += 1
-                if attempts >= _LEAST_ATTEMPTS and time.monotonic() >= deadline:
+                if attempts >= _LEAST_ATTEMPTS:
                     holder = read_holder(directory)
                     os.close(descriptor)
                     raise SessionBusyError(directory.name, holder) from None

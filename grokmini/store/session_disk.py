@@ -91,12 +91,12 @@ class SessionDisk:
         """A model's token factor; it is written with the summary."""
         self._factors[model] = factor
 
-    def acquire(self, *, wait_seconds: float = 0.0) -> None:
+    def acquire(self) -> None:
         """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""
         if self._lock is None:
             make_group(self._root, Path(self._summary.cwd))
             make_private_directory(self.directory)
-            self._lock = DriverLock.acquire(self.directory, wait_seconds=wait_seconds)
+            self._lock = DriverLock.acquire(self.directory)
             self._new_names = True
 
     def write(self, *, durable: bool = False, index: bool = True) -> None:

@@ -89,8 +89,8 @@ class SessionStore:
         factors = read_factors(self._root)
         return OpenSession(summary.session_id, directory, (), summary, 0, notices, files, factors)
 
-    def open(self, session_id: str, *, wait_seconds: float = 0.0) -> OpenSession:
-        """Go on with a session, waiting so long at most until no other process drives it.
+    def open(self, session_id: str) -> OpenSession:
+        """Go on with a session that no other process drives.
 
         Raises `SessionBusyError` naming the other process, `SessionError` when there is no such session.
         """
@@ -103,7 +103,7 @@ class SessionStore:
         disk = SessionDisk(self._root, directory, _summary_of(directory)[0], new=False)
         refused: OSError | None = None
         try:
-            disk.acquire(wait_seconds=wait_seconds)
+            disk.acquire()
         except OSError as error:
             refused = error
         return self._load(directory, disk, refused)

@@ -266,8 +266,13 @@ async def test_leaving_while_handed_over_writes_nothing_more(ends: tuple[int, in
     pty.read()
     pty.screen.enter()
     with pty.screen.hand_over():
+        await pty.until(lambda: pty.received.endswith(SANE))
+        before = pty.received
         pty.screen.leave()
-    await pty.until(lambda: pty.received.endswith(SANE))
+    pty.screen.leave()
+    for _ in range(5):  # the loop's turns in which bytes that were written would be read
+        await asyncio.sleep(0)
+    assert pty.received == before
 
 
 async def test_libraries_that_write_to_standard_error_do_not_reach_the_terminal(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,6 @@ def test_a_free_session_is_not_driven_and_asking_does_not_take_it(tmp_path: Path
     lock.release()
     assert not is_driven(tmp_path)
     DriverLock.acquire(tmp_path).release()
-
-
-def test_waiting_gets_the_lock_when_the_driver_leaves(tmp_path: Path) -> None:
-    lock = DriverLock.acquire(tmp_path)
-    leaving = threading.Timer(0.1, lock.release)
-    leaving.start()
-    DriverLock.acquire(tmp_path, wait_seconds=20).release()
-    leaving.join()
 
 
 def test_a_holders_text_reaches_the_terminal_without_control_characters(tmp_path: Path) -> None:
@@ -73,6 +64,7 @@ async def test_a_take_over_finds_what_the_former_driver_wrote(tmp_path: Path) ->
         assert line_from(driver) == "driving"
         assert driver.stdin is not None
         driver.stdin.close()
-        again = SessionStore(tmp_path).open(session.session_id, wait_seconds=20)
+        driver.wait(20)
+        again = SessionStore(tmp_path).open(session.session_id)
     assert len(again.items) == 8
     await again.files.close()

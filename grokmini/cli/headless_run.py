@@ -112,8 +112,12 @@ class HeadlessProcess:
                     task.result()
                 tasks -= done
             return reading.result(), opening.result()
-        except (_StoppedError, GrokminiError):
+        except (_StoppedError, GrokminiError) as error:
             await _abandon(opening)
+            await asyncio.sleep(0)
+            if self._stop.requested.is_set():
+                # Ctrl-C ends the producer of a pipe too: its end of file must not be told as a missing prompt.
+                raise _StoppedError from error
             raise
         finally:
             reading.cancel()

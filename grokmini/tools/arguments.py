@@ -5,6 +5,7 @@ Whatever is bent into shape is said in the notes, which go to the model with the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import (
     Any,
     Final,
@@ -94,10 +95,7 @@ def _unwrap(value: Any, notes: list[str]) -> dict[str, Any]:
 
 def _shape(value: dict[str, Any], type_: type[msgspec.Struct], where: str, notes: list[str]) -> dict[str, Any]:
     """The object with known names and values bent to the types of the struct's fields."""
-    hints = get_type_hints(type_)
-    fields = msgspec.structs.fields(type_)
-    names = {field.encode_name: field for field in fields}
-    folded = {_fold(name): name for name in names}
+    names, folded, hints = _parameters(type_)
     shaped: dict[str, Any] = {}
     for key, entry in value.items():
         name = key if key in names else folded.get(_fold(key), "")
@@ -111,6 +109,20 @@ def _shape(value: dict[str, Any], type_: type[msgspec.Struct], where: str, notes
             continue
         shaped[name] = _bend(entry, hints[field.name], f"{where}{name}", notes)
     return shaped
+
+
+class _Parameters(NamedTuple):
+    """Fields of a struct by their name on the wire, those names by their folded form, and the fields' types."""
+
+    names: dict[str, msgspec.structs.FieldInfo]
+    folded: dict[str, str]
+    hints: dict[str, Any]
+
+
+@lru_cache(maxsize=128)
+def _parameters(type_: type[msgspec.Struct]) -> _Parameters:
+    names = {field.encode_name: field for field in msgspec.structs.fields(type_)}
+    return _Parameters(names, {_fold(name): name for name in names}, get_type_hints(type_))
 
 
 def _bend(value: Any, type_: Any, where: str, notes: list[str]) -> Any:

@@ -52,7 +52,7 @@ def fit(line: Line, cells: int) -> Line:
 
     Spaces at its end go: nobody sees them, and terminals disagree on whether they are part of the row.
     """
-    while line.spans and line.spans[-1].text.endswith(" ") and not _shows_spaces(line.spans[-1].style):
+    while line.spans and line.spans[-1].text.endswith(" ") and not shows_spaces(line.spans[-1].style):
         *others, last = line.spans
         text = last.text.rstrip(" ")
         line = Line((*others, Span(text, last.style)) if text else tuple(others))
@@ -69,7 +69,8 @@ def fit(line: Line, cells: int) -> Line:
     return Line(tuple(kept))
 
 
-def _shows_spaces(style: Style) -> bool:
+def shows_spaces(style: Style) -> bool:
+    """Whether a space in this style can be seen."""
     return style.underline or style.strike or bool(style.link)
 
 

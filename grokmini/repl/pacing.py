@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-SLOW_INTERVAL = 0.15
+SLOW_INTERVAL = 0.2
 FAST_INTERVAL = 0.05
-"""Seconds between frames: at most 7 a second, or 20 above 200 tokens a second."""
+"""Seconds between frames: at most 5 a second (more would be bytes for nothing), 20 above 200 tokens a second."""
 
 _POURING = 900.0
 """Characters a second that 200 tokens come to."""

@@ -16,17 +16,28 @@ all that follows, also where the same text stands already as a live row.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from grokmini.render.lines import EMPTY, Line, Span, ansi, plain
-from grokmini.repl.doubt import certain_length, fit, is_certain
-from grokmini.text.width import cell_width, graphemes
+from grokmini.render.lines import EMPTY, Line, ansi, plain
+from grokmini.repl.doubt import fit, is_certain, shows_spaces
+from grokmini.repl.row_change import (
+    WORTH_SHIFTING,
+    Scrolled,
+    changed_middle,
+    changed_tail,
+    count_same,
+    cut,
+    is_alike,
+    scrolled,
+)
+from grokmini.text.width import cell_width
 
 SYNC_ON, SYNC_OFF = "\x1b[?2026h", "\x1b[?2026l"
-_WORTH_SHIFTING = 16
-"""Bytes of unchanged rows from which moving them costs less than writing them again."""
+_GAP = re.compile(" {6,}")
+"""Spaces that cost more than a move over them."""
 
 
 class Size(NamedTuple):
@@ -93,8 +104,7 @@ def paint(
 ) -> tuple[bytes, Drawn]:
     """The bytes that print the finished lines above the live rows and make these look as wanted.
 
-    No bytes when nothing has to change. They are one synchronized update, but for the usual little one: a change
-    within one row needs none, and the marks are longer than what a token brings.
+    No bytes when nothing has to change, else one synchronized update.
     """
     size = usable(size)
     rows, cursor = _fitted(live, size)
@@ -105,11 +115,9 @@ def paint(
     if commits or not drawn.known:
         frame.print()
     else:
-        frame.edit(_count_same(drawn.rows, rows))
+        frame.edit(count_same(drawn.rows, rows))
     body = frame.finish()
-    if commits or not drawn.known or "\n" in body:
-        body = f"{SYNC_ON}{body}{SYNC_OFF}"
-    return body.encode(), after
+    return (f"{SYNC_ON}{body}{SYNC_OFF}" if body else "").encode(), after
 
 
 def _fitted(live: LiveView, size: Size) -> tuple[tuple[Line, ...], Cursor]:
@@ -125,10 +133,6 @@ def _fitted(live: LiveView, size: Size) -> tuple[tuple[Line, ...], Cursor]:
         wanted = Cursor(start + len(rows) - 1, rows[-1].width)
     row = min(max(0, wanted.row - start), len(rows) - 1)
     return rows, Cursor(row, min(max(0, wanted.column), size.columns - 1))
-
-
-def _count_same(before: Sequence[object], after: Sequence[object]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
 
 
 class _Pen:
@@ -197,13 +201,18 @@ class _Frame:
         pen.go(0)
         # tmux takes an erasure from the screen's very first cell for a wish to keep all in its history
         pen.out.append(" \x1b[J\r" if plain(self.target[0]) else " \x1b[J\r\x1b[K")
-        pen.out.append("\r\n".join(self._ansi(line) for line in self.target))
+        finished, live = self.target[: self._commits], self.target[self._commits :]
+        pen.out.append("\r\n".join((*map(self._ansi, finished), *map(self._over_blank, live))))
         pen.row = pen.bottom = len(self.target) - 1
         pen.column = None
 
     def edit(self, same: int) -> None:
         """Change what differs below the first `same` rows, each row where it stands."""
         old, new, pen = self._drawn.rows, self.target, self._pen
+        moved_up = scrolled(old, new, same) if len(old) == len(new) else None
+        if moved_up is not None:
+            self._scroll(moved_up, same)
+            return
         more = len(new) - len(old)
         kept = self._rows_to_shift(same)
         if kept and more > 0:
@@ -221,6 +230,20 @@ class _Frame:
         for index in range(len(new) - kept, len(new)):
             self._rewrite(index, old[index - more], new[index])
 
+    def _scroll(self, moved_up: Scrolled, same: int) -> None:
+        """Move rows up among the others, and write what is new below them."""
+        old, new, pen = self._drawn.rows, self.target, self._pen
+        start, end, by = moved_up
+        for index in range(same, start):
+            self._rewrite(index, old[index], new[index])
+        pen.go(start)
+        pen.out.append(_csi(by, "M"))
+        pen.go(end)
+        pen.out.append(_csi(by, "L"))
+        before = (*old[start + by : end + by], *[EMPTY] * by, *old[end + by :])
+        for index, row in enumerate(before, start):
+            self._rewrite(index, row, new[index])
+
     def _rows_to_shift(self, same: int) -> int:
         """How many last rows move up or down, as they are or nearly so; 0 when that would not pay."""
         old, new = self._drawn.rows, self.target
@@ -228,19 +251,25 @@ class _Frame:
             return 0
         room = min(len(old), len(new)) - same
         pairs = zip(old[::-1], new[::-1], strict=False)
-        kept = min(room, sum(1 for _ in takewhile(lambda pair: _is_alike(*pair), pairs)))
+        kept = min(room, sum(1 for _ in takewhile(lambda pair: is_alike(*pair), pairs)))
         if len(new) < len(old) and len(new) - kept == 0:
             return 0  # deleting the screen's first row could send it to the scrollback
         moved = zip(old[len(old) - kept :], new[len(new) - kept :], strict=True)
-        saved = sum(len(self._ansi(row)) if was == row else _changed_tail(was, row)[0] for was, row in moved)
-        return kept if saved > _WORTH_SHIFTING else 0
+        saved = sum(len(self._ansi(row)) if was == row else changed_tail(was, row)[0] for was, row in moved)
+        return kept if saved > WORTH_SHIFTING else 0
 
     def _rewrite(self, index: int, before: Line, after: Line) -> None:
         if before == after:
             if index > self._pen.bottom:
                 self._pen.go(index)
             return
-        cells, rest = _changed_tail(before, after)
+        cells, rest = changed_tail(before, after)
+        middle = changed_middle(before, after)
+        if middle is not None:
+            if middle.spans:
+                self._pen.go(index, cells)
+                self._pen.write(self._ansi(middle), middle.width, certain=True)
+            return
         self._pen.go(index, cells)
         old_cells = before.width
         text = plain(rest)
@@ -257,7 +286,7 @@ class _Frame:
         row = self._commits + cursor.row
         if not pen.out and self._drawn.known and self._drawn.cursor == (row, cursor.column):
             return ""
-        before = _cut(self._after.rows[cursor.row], cursor.column)
+        before = cut(self._after.rows[cursor.row], cursor.column)
         text = plain(before)
         if is_certain(text):
             pen.go(row, cursor.column)
@@ -270,40 +299,10 @@ class _Frame:
     def _ansi(self, line: Line) -> str:
         return ansi(line, self._colour_level, links=self._links)
 
-
-def _changed_tail(before: Line, after: Line) -> tuple[int, Line]:
-    """From which cell on the second line differs from the first, and what it has from there.
-
-    Nothing behind a doubtful character counts as the same: its column is not sure.
-    """
-    cells = index = 0
-    for old, new in zip(before.spans, after.spans, strict=False):
-        if old.style != new.style:
-            break
-        length = min(certain_length(old.text), certain_length(new.text), _count_same(old.text, new.text))
-        cells += cell_width(new.text[:length])
-        if length < len(new.text) or length < len(old.text):
-            rest = (Span(new.text[length:], new.style),) if length < len(new.text) else ()
-            return cells, Line((*rest, *after.spans[index + 1 :]))
-        index += 1
-    return cells, Line(after.spans[index:])
-
-
-def _is_alike(before: Line, after: Line) -> bool:
-    """Whether little of the row has to be written again, as in a status line with a clock."""
-    return before == after or _changed_tail(before, after)[0] >= _WORTH_SHIFTING
-
-
-def _cut(line: Line, cells: int) -> Line:
-    """What stands in the first `cells` cells."""
-    kept: list[Span] = []
-    for span in line.spans:
-        text = ""
-        for cluster in graphemes(span.text):
-            if cells <= 0:
-                break
-            text += cluster
-            cells -= cell_width(cluster)
-        if text:
-            kept.append(Span(text, span.style))
-    return Line(tuple(kept))
+    def _over_blank(self, line: Line) -> str:
+        """The row as it is written where nothing stands: wide gaps in it are stepped over."""
+        return "".join(
+            text if shows_spaces(span.style) else _GAP.sub(lambda gap: _csi(len(gap[0]), "C"), text)
+            for span in line.spans
+            for text in [self._ansi(Line((span,)))]
+        )

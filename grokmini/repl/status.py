@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from grokmini.render.figures import count_text
-from grokmini.render.lines import Line, Span, Style
+from grokmini.render.lines import Line, Span, Style, join_spans
 from grokmini.render.look import DIM, WARNING, Look
 from grokmini.text.width import cell_width, cut_to_width
 
@@ -43,7 +43,7 @@ def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
         return Line((Span(left, DIM),))
     if not left or gap < 2:
         return Line((Span(cut_to_width(hint, width, look.glyphs.ellipsis), _style(facts)),))
-    return Line((Span(left + " " * gap, DIM), Span(hint, _style(facts))))
+    return Line(join_spans((Span(left + " " * gap, DIM), Span(hint, _style(facts)))))
 
 
 def _fitted(facts: StatusFacts, room: int, look: Look) -> str:

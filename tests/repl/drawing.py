@@ -71,9 +71,8 @@ class Drawing:
         self.sent += len(data)
         assert self.terminal.at_rest
         if data:
-            synchronized = data.startswith(SYNC_ON.encode()) and data.endswith(SYNC_OFF.encode())
-            assert synchronized or b"\n" not in data
-            assert data.count(SYNC_ON.encode()) == data.count(SYNC_OFF.encode()) == synchronized
+            assert data.startswith(SYNC_ON.encode()) and data.endswith(SYNC_OFF.encode())
+            assert data.count(SYNC_ON.encode()) == data.count(SYNC_OFF.encode()) == 1
         reach = max(reach, len(self.canvas.drawn.rows) - 1)
         assert max(self.terminal.moves_up, default=0) <= reach
         again = self.canvas.frame((), self.live, self.size, self.now)

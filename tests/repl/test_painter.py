@@ -237,3 +237,33 @@ def test_behind_a_doubtful_character_the_column_is_not_trusted() -> None:
         drawing.frame(live=rows("> ab", "old", cursor=Cursor(0, 2)))
         drawing.frame(live=rows("> ab", "👩\u200d👩\u200d👧", cursor=Cursor(0, 2)))
         drawing.check()
+
+
+def test_a_clock_within_a_row_is_written_alone() -> None:
+    drawing = Drawing(Size(40, 10))
+    drawing.frame(live=rows("grok · ask · 9 s          Ctrl-C stops", cursor=Cursor(0, 0)))
+    frame = drawing.frame(live=rows("grok · ask · 10 s         Ctrl-C stops", cursor=Cursor(0, 0)))
+    assert body(frame) == "\x1b[14G10 s\r"
+    drawing.check()
+
+
+def test_a_tail_that_scrolls_among_rows_that_stay_is_moved_and_not_written_again() -> None:
+    text = [f"row {number} of a long paragraph that streams" for number in range(12)]
+    drawing = Drawing(Size(60, 20))
+    drawing.frame(live=rows("… 3 earlier lines", *text[:8], "", "> ", "status", cursor=Cursor(10, 2)))
+    half = text[8][:20]
+    frame = drawing.frame(
+        live=rows("… 4 earlier lines", *text[1:8], half, "", "> ", "status", cursor=Cursor(10, 2))
+    )
+    drawing.check()
+    assert half in body(frame) and text[1] not in body(frame) and len(frame) < 100
+    frame = drawing.frame(live=rows("… 6 earlier lines", *text[3:11], "", "> ", "status", cursor=Cursor(10, 2)))
+    drawing.check()
+    assert text[4] not in body(frame)
+
+
+def test_a_wide_gap_is_stepped_over_and_nothing_else_of_it_seen() -> None:
+    drawing = Drawing(Size(60, 10))
+    frame = drawing.frame(live=rows("left" + " " * 30 + "right"))
+    assert "left\x1b[30Cright" in body(frame)
+    drawing.check()

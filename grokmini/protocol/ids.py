@@ -30,6 +30,13 @@ def is_session_prefix(text: str) -> bool:
     return 8 <= len(text) <= 36 and _PREFIX.fullmatch(text) is not None
 
 
+def time_of(session_id: str) -> float:
+    """When an id was made, in seconds since the epoch; 0 when it is no UUIDv7."""
+    if not is_session_id(session_id) or session_id[14] != "7":
+        return 0.0
+    return int(session_id[:8] + session_id[9:13], 16) / 1000
+
+
 def short_id(random_bytes: Callable[[int], bytes] = os.urandom) -> str:
     """Twelve hexadecimal digits: enough for prompts and requests within one session."""
     return random_bytes(6).hex()

@@ -84,6 +84,11 @@ def read_holder(directory: Path) -> str:
     return f"process {pid} on {printable}" if printable else f"process {pid}"
 
 
+def holder(directory: Path) -> str | None:
+    """Who drives the session, as `process PID on HOST`; None when nobody does."""
+    return read_holder(directory) if is_driven(directory) else None
+
+
 def is_driven(directory: Path) -> bool:
     """Whether some process drives the session right now."""
     try:

@@ -20,6 +20,11 @@ TOOL_OUTPUT = "tool_output"
 PROMPTS = "prompts"
 REAL_CWD = ".cwd"
 TOKEN_FACTORS = "token_factors.json"
+SCRATCH = "scratch"
+COMPACTION = "compaction"
+COMPACTION_REQUESTS = "compaction_requests"
+CARRIED_FILES = ("plan.json", "plan.md", "todo.json", "goal.json", "tool_state.json")
+"""Sidecars that say where the work stands: a fork takes them along."""
 
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600

@@ -59,6 +59,11 @@ class SessionStore:
         self._root = root
         self._now = now
 
+    @property
+    def root(self) -> Path:
+        """The state directory."""
+        return self._root
+
     def create(
         self,
         *,
@@ -94,7 +99,7 @@ class SessionStore:
 
         Raises `SessionBusyError` naming the other process, `SessionError` when there is no such session.
         """
-        directory = self._find_directory(session_id)
+        directory = self.directory_of(session_id)
         if not (directory / SUMMARY).exists():
             raise SessionError(
                 f"Session {session_id} has no {SUMMARY} and cannot be resumed.",
@@ -133,6 +138,17 @@ class SessionStore:
             notices=tuple(notices),
             files=SessionFiles(disk, summary, failing=refused is not None, now=self._now),
             token_factors=read_factors(self._root),
+        )
+
+    def directory_of(self, session_id: str) -> Path:
+        """Where a session's files are, also of one that cannot be resumed. Raises `SessionError`."""
+        if is_session_id(session_id):
+            for group in _subdirectories(self._root / SESSIONS):
+                directory = Path(group.path, session_id)
+                if directory.is_dir():
+                    return directory
+        raise SessionError(
+            f"There is no session {session_id}.", "`grokmini --continue` takes the latest one here."
         )
 
     def latest(self, cwd: Path) -> SessionInfo | None:
@@ -174,16 +190,6 @@ class SessionStore:
             for entry in _subdirectories(group):
                 if entry.name.startswith(prefix):
                     yield entry.stat().st_mtime, entry.path
-
-    def _find_directory(self, session_id: str) -> Path:
-        if is_session_id(session_id):
-            for group in _subdirectories(self._root / SESSIONS):
-                directory = Path(group.path, session_id)
-                if directory.is_dir():
-                    return directory
-        raise SessionError(
-            f"There is no session {session_id}.", "`grokmini --continue` takes the latest one here."
-        )
 
     def _check_free(self, session_id: str) -> None:
         if not is_session_id(session_id):

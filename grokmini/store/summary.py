@@ -6,7 +6,7 @@ import fcntl
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -19,12 +19,16 @@ FORMAT_VERSION = 1
 
 TITLE_LIMIT = 80
 
+TitleSource: TypeAlias = Literal["prompt", "generated", "manual"]
+"""Where a title is from: the first prompt's line, a model, or the person (then it stays)."""
+
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What lists and resuming need to know of a session. Times are seconds since the epoch.
 
     `cwd` is where the session is filed and never changes; `current_cwd` is where it works now. `tokens` is the
     estimated size of the next request, `messages` the number of items, `usage` the session's bill by model.
+    `pinned` keeps it from clean-up; `mode` and `sandbox_profile` are what it ran under last.
     """
 
     session_id: str
@@ -42,6 +46,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     messages: int = 0
     last_prompt: str = ""
     parent_session_id: str | None = None
+    forked_at: float = 0.0
+    title_source: TitleSource = "prompt"
+    pinned: bool = False
+    mode: str = ""
+    sandbox_profile: str = ""
     usage: dict[str, Usage] = {}
 
     @property

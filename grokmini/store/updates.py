@@ -1,7 +1,8 @@
-"""Reading `updates.jsonl`: what a session said, oldest first, a line at a time however long the file is."""
+"""Reading `updates.jsonl`: what a session said, a line at a time however long the file is."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,19 +12,87 @@ from grokmini.protocol.codec import decode_event
 from grokmini.protocol.events import EventRecord
 from grokmini.store.layout import UPDATES
 
+TURN_STARTED = b'"type":"turn_started"'
+"""How the line of a turn's beginning is told without decoding it; in a string a quote would be escaped."""
+
+_BLOCK = 1 << 18
+
 
 def read_updates(directory: Path) -> Iterator[EventRecord]:
-    """The events of the session in that directory; lines that cannot be read are passed over.
+    """The events of the session in that directory, oldest first; lines that cannot be read are passed over.
 
     A missing file is an empty one. Raises `OSError` for a file that cannot be read at all. Blocks.
     """
+    yield from _read_from(directory / UPDATES, 0)
+
+
+def read_last_turns(directory: Path, turns: int) -> Iterator[EventRecord]:
+    """The events from the beginning of the last so many turns on, oldest first.
+
+    Reads backwards to find where that is, so it costs what it gives, however long the file is. All events when
+    there are no more turns than that. Raises `OSError` as `read_updates` does. Blocks.
+    """
+    path = directory / UPDATES
+    yield from _read_from(path, start_of_last_turns(path, turns))
+
+
+def start_of_last_turns(path: Path, turns: int) -> int:
+    """The byte at which the last so many turns begin; 0 when there are no more than that.
+
+    Raises `OSError` for a file that cannot be read at all.
+    """
     try:
-        file = (directory / UPDATES).open("rb")
+        file = path.open("rb")
+    except FileNotFoundError:
+        return 0
+    with file:
+        position = file.seek(0, os.SEEK_END)
+        if turns <= 0:
+            return position
+        rest = b""
+        while position:
+            start = max(0, position - _BLOCK)
+            file.seek(start)
+            block = file.read(position - start) + rest
+            first = block.find(b"\n") + 1 if start else 0
+            if start and not first:
+                rest = block
+                position = start
+                continue
+            for offset in _turn_starts(block, first):
+                turns -= 1
+                if turns == 0:
+                    return start + offset
+            rest = block[:first]
+            position = start
+    return 0
+
+
+def _turn_starts(block: bytes, first: int) -> Iterator[int]:
+    """Offsets of the lines of the block that begin a turn, last first; lines before `first` are not whole."""
+    end = len(block)
+    while (found := block.rfind(TURN_STARTED, first, end)) >= 0:
+        start = block.rfind(b"\n", 0, found) + 1
+        yield start
+        end = start
+
+
+def _read_from(path: Path, offset: int) -> Iterator[EventRecord]:
+    try:
+        file = path.open("rb")
     except FileNotFoundError:
         return
     with file:
+        file.seek(offset)
         for line in file:
-            try:
-                yield decode_event(line)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                continue  # torn by a crash, or of a kind that a newer version wrote
+            record = read_event(line)
+            if record is not None:
+                yield record
+
+
+def read_event(line: bytes) -> EventRecord | None:
+    """The event of a line; None for one torn by a crash or of a kind that a newer version wrote."""
+    try:
+        return decode_event(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

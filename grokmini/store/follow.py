@@ -1,0 +1,81 @@
+"""The growing end of another process's `updates.jsonl`: what is stored first, then what comes, never in between."""
+
+from __future__ import annotations
+
+import os
+from io import BufferedReader
+from pathlib import Path
+
+from grokmini.protocol.events import EventRecord
+from grokmini.store.layout import UPDATES
+from grokmini.store.updates import read_event, start_of_last_turns
+
+READ_LIMIT = 4 << 20
+"""Bytes that one `read` takes at most: who is far behind catches up in steps, in bounded memory."""
+
+
+class UpdatesTail:
+    """Reads on from where it was. Everything here blocks for a disk read at most; one owner.
+
+    `after_seq` is the number of the last event that the reader has: older ones are dropped. `turns` begins at the
+    last so many turns instead of at the beginning of the file. `behind` says that more was there at the last
+    `read` than it took.
+    """
+
+    def __init__(self, directory: Path, *, after_seq: int = 0, turns: int | None = None) -> None:
+        self._path = directory / UPDATES
+        self._offset = 0 if turns is None else start_of_last_turns(self._path, turns)
+        self._seq = after_seq
+        self._inode = 0
+        self.behind = False
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last event that was given out."""
+        return self._seq
+
+    def changed(self) -> bool:
+        """Whether a `read` may find something; costs one look at the file's entry."""
+        try:
+            found = self._path.stat()
+        except OSError:
+            return False
+        return found.st_size != self._offset or found.st_ino != self._inode
+
+    def read(self) -> list[EventRecord]:
+        """The events that came since the last call. A torn last line waits until it is whole.
+
+        A file that is not there yet holds nothing; one that was replaced is read anew, without what was given
+        out before. Raises `OSError`.
+        """
+        try:
+            file = self._path.open("rb")
+        except FileNotFoundError:
+            return []
+        with file:
+            found = os.fstat(file.fileno())
+            if self._inode and (found.st_ino != self._inode or found.st_size < self._offset):
+                self._offset = 0
+            self._inode = found.st_ino
+            file.seek(self._offset)
+            data = _whole_lines(file)
+            self._offset += len(data)
+            self.behind = found.st_size > self._offset and len(data) >= READ_LIMIT // 2
+        return [record for line in data.split(b"\n") if (record := self._new(line)) is not None]
+
+    def _new(self, line: bytes) -> EventRecord | None:
+        record = read_event(line) if line else None
+        if record is None or record.seq <= self._seq:
+            return None
+        self._seq = record.seq
+        return record
+
+
+def _whole_lines(file: BufferedReader) -> bytes:
+    """As many whole lines as fit into the limit, or one that is longer."""
+    data = file.read(READ_LIMIT)
+    end = data.rfind(b"\n") + 1
+    if end or len(data) < READ_LIMIT:
+        return data[:end]
+    longer = data + file.readline()
+    return longer if longer.endswith(b"\n") else b""

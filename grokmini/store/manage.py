@@ -1,0 +1,90 @@
+"""What a person does to a stored session: call it something, keep it, delete it. Everything here blocks."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from grokmini.protocol.errors import SessionError
+from grokmini.store.driver_lock import DriverLock
+from grokmini.store.layout import REAL_CWD, SUMMARY
+from grokmini.store.session_files import reason_of
+from grokmini.store.summary import TITLE_LIMIT, Summary, change_summary, read_summary, title_of
+
+
+def rename(directory: Path, title: str) -> str:
+    """Give the session a title of the person's own, which no later one replaces; the title as it is kept.
+
+    An empty one gives the session back to titles that are made for it. Raises `SessionError`.
+    """
+    summary = _summary_of(directory)
+    kept = title_of(title)
+    if not kept:
+        _change(directory, summary, {"title": title_of(summary.last_prompt), "title_source": "prompt"})
+        return title_of(summary.last_prompt)
+    _change(directory, summary, {"title": kept[:TITLE_LIMIT], "title_source": "manual"})
+    return kept
+
+
+def pin(directory: Path, pinned: bool) -> None:
+    """Keep the session from every clean-up, or no longer. Raises `SessionError`."""
+    _change(directory, _summary_of(directory), {"pinned": pinned})
+
+
+def delete(directory: Path) -> None:
+    """Remove a session with all that belongs to it; its folder's directory goes when nothing is left in it.
+
+    Nobody can drive the session while it goes: its lock is held. Raises `SessionBusyError` when a process drives
+    it, `SessionError` when it is not there or cannot be removed.
+    """
+    if not directory.is_dir():
+        raise SessionError(f"There is no session {directory.name} any more.", "`grokmini sessions` lists them.")
+    try:
+        lock = DriverLock.acquire(directory)
+    except OSError as error:
+        raise _refused(directory, error) from error
+    try:
+        (directory / SUMMARY).unlink(missing_ok=True)  # first: half a session is none to go on with
+        shutil.rmtree(directory)
+    except OSError as error:
+        raise _refused(directory, error) from error
+    finally:
+        lock.release()
+    remove_empty_group(directory.parent)
+
+
+def remove_empty_group(group: Path) -> None:
+    """Remove the directory of a working directory's sessions if it holds none any more."""
+    try:
+        if all(entry.name == REAL_CWD for entry in group.iterdir()):
+            (group / REAL_CWD).unlink(missing_ok=True)
+            group.rmdir()
+    except OSError:
+        pass  # another process has just made a session there, or it cannot be removed: it does no harm
+
+
+def _summary_of(directory: Path) -> Summary:
+    summary = read_summary(directory)
+    if summary is None:
+        raise SessionError(
+            f"Session {directory.name} has no {SUMMARY} that can be read.",
+            f"Rebuild it: grokmini sessions repair {directory.name}",
+        )
+    return summary
+
+
+def _change(directory: Path, summary: Summary, changes: dict[str, object]) -> None:
+    try:
+        change_summary(directory, changes, summary)
+    except OSError as error:
+        raise SessionError(
+            f"{directory / SUMMARY} cannot be written: {reason_of(error)}.",
+            "Check its permissions and the disk.",
+        ) from error
+
+
+def _refused(directory: Path, error: OSError) -> SessionError:
+    return SessionError(
+        f"Session {directory.name} cannot be removed: {reason_of(error)}.",
+        f"Check the permissions of {directory}.",
+    )

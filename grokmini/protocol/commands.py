@@ -60,6 +60,12 @@ class SetModel(msgspec.Struct, frozen=True, tag="set_model"):
     name: str
 
 
+class SetTitle(msgspec.Struct, frozen=True, tag="set_title"):
+    """Call the session so from now on; "" goes back to a title that is made for it."""
+
+    title: str
+
+
 class RunShell(msgspec.Struct, frozen=True, tag="run_shell"):
     """Run the user's own command and put its output into the context."""
 
@@ -86,6 +92,7 @@ SessionCommand: TypeAlias = (
     | EditQueue
     | SetMode
     | SetModel
+    | SetTitle
     | RunShell
     | ChangeDirectory
     | Shutdown

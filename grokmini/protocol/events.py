@@ -174,6 +174,17 @@ class DirectoryChanged(msgspec.Struct, frozen=True, tag="directory_changed", omi
     branch: str = ""
 
 
+TitleSource = Literal["prompt", "generated", "manual"]
+"""Where a session's title is from: its first prompt, a model, or the person."""
+
+
+class TitleChanged(msgspec.Struct, frozen=True, tag="title_changed"):
+    """What the session is called from now on."""
+
+    title: str
+    source: TitleSource
+
+
 class ShellFinished(msgspec.Struct, frozen=True, tag="shell_finished"):
     """The user's own `!command` ended; its output is in the context."""
 
@@ -248,6 +259,7 @@ SessionEvent: TypeAlias = (
     | ModeChanged
     | ModelChanged
     | DirectoryChanged
+    | TitleChanged
     | ShellFinished
     | Notice
     | TurnEnded

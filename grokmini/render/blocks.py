@@ -177,6 +177,7 @@ class Fold:
                 ev.ModeChanged()
                 | ev.ModelChanged()
                 | ev.DirectoryChanged()
+                | ev.TitleChanged()
                 | ev.SessionEnded()
                 | ev.UsageReported()
             ):
@@ -299,7 +300,12 @@ def retry_text(event: ev.RetryScheduled) -> str:
 
 
 def _remark(
-    event: ev.ModeChanged | ev.ModelChanged | ev.DirectoryChanged | ev.SessionEnded | ev.UsageReported,
+    event: ev.ModeChanged
+    | ev.ModelChanged
+    | ev.DirectoryChanged
+    | ev.TitleChanged
+    | ev.SessionEnded
+    | ev.UsageReported,
 ) -> str:
     """What is said of an event that is no block of its own; empty for nothing."""
     match event:
@@ -311,7 +317,7 @@ def _remark(
             return f"folder: {cwd}{f' on {branch}' if branch else ''}"
         case ev.SessionEnded(_, undone):
             return f"left undone: {', '.join(undone)}" if undone else ""
-        case ev.UsageReported():
+        case ev.UsageReported() | ev.TitleChanged():
             return ""
         case _:
             assert_never(event)

@@ -99,6 +99,7 @@ def test_small_facts_are_one_line_notices_and_figures_in_between_are_silent() ->
         ev.ModeChanged(PermissionMode.ACCEPT_EDITS),
         ev.ModelChanged("m", 1),
         ev.DirectoryChanged("/x", "main"),
+        ev.TitleChanged("A title", "generated"),
         ev.PromptQueued("p", "then do\nmore"),
         ev.PromptUnqueued("p", "started"),
         ev.PromptUnqueued("p", "removed"),

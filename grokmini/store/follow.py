@@ -17,14 +17,16 @@ READ_LIMIT = 4 << 20
 class UpdatesTail:
     """Reads on from where it was. Everything here blocks for a disk read at most; one owner.
 
-    `after_seq` is the number of the last event that the reader has: older ones are dropped. `turns` begins at the
-    last so many turns instead of at the beginning of the file. `behind` says that more was there at the last
+    `after_seq` is the number of the last event that the reader has: older ones are dropped. It begins at the byte
+    `offset` of the file, or with `turns` at the last so many turns. `behind` says that more was there at the last
     `read` than it took.
     """
 
-    def __init__(self, directory: Path, *, after_seq: int = 0, turns: int | None = None) -> None:
+    def __init__(
+        self, directory: Path, *, after_seq: int = 0, offset: int = 0, turns: int | None = None
+    ) -> None:
         self._path = directory / UPDATES
-        self._offset = 0 if turns is None else start_of_last_turns(self._path, turns)
+        self._offset = offset if turns is None else start_of_last_turns(self._path, turns)
         self._seq = after_seq
         self._inode = 0
         self.behind = False
@@ -33,6 +35,11 @@ class UpdatesTail:
     def last_seq(self) -> int:
         """The number of the last event that was given out."""
         return self._seq
+
+    @property
+    def offset(self) -> int:
+        """The byte up to which lines were read."""
+        return self._offset
 
     def changed(self) -> bool:
         """Whether a `read` may find something; costs one look at the file's entry."""

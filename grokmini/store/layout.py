@@ -23,6 +23,8 @@ TOKEN_FACTORS = "token_factors.json"
 SCRATCH = "scratch"
 COMPACTION = "compaction"
 COMPACTION_REQUESTS = "compaction_requests"
+CAPPED_DIRECTORIES = (TOOL_OUTPUT, COMPACTION_REQUESTS, SCRATCH, "shadow")
+"""What of a session may go, oldest first, when everything of the kind takes more room than it may."""
 CARRIED_FILES = ("plan.json", "plan.md", "todo.json", "goal.json", "tool_state.json")
 """Sidecars that say where the work stands: a fork takes them along."""
 
@@ -103,3 +105,12 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def subdirectories(path: str | Path) -> list[os.DirEntry[str]]:
+    """The directories in a directory, but for hidden ones; none where it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+    except OSError:
+        return []

@@ -14,7 +14,7 @@ from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
 from grokmini.protocol.items import Stored
 from grokmini.store.jsonl import last_number, read_jsonl
-from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd
+from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd, subdirectories
 from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles, reason_of, trouble_notice
@@ -143,7 +143,7 @@ class SessionStore:
     def directory_of(self, session_id: str) -> Path:
         """Where a session's files are, also of one that cannot be resumed. Raises `SessionError`."""
         if is_session_id(session_id):
-            for group in _subdirectories(self._root / SESSIONS):
+            for group in subdirectories(self._root / SESSIONS):
                 directory = Path(group.path, session_id)
                 if directory.is_dir():
                     return directory
@@ -185,16 +185,16 @@ class SessionStore:
         entry is enough: there may be 12,000 of them.
         """
         base = self._root / SESSIONS
-        groups = [str(base / encode_cwd(cwd))] if cwd is not None else [e.path for e in _subdirectories(base)]
+        groups = [str(base / encode_cwd(cwd))] if cwd is not None else [e.path for e in subdirectories(base)]
         for group in groups:
-            for entry in _subdirectories(group):
+            for entry in subdirectories(group):
                 if entry.name.startswith(prefix):
                     yield entry.stat().st_mtime, entry.path
 
     def _check_free(self, session_id: str) -> None:
         if not is_session_id(session_id):
             raise SessionError(f"{session_id!r} is no session id.", "A session id is a UUID in lower case.")
-        for group in _subdirectories(self._root / SESSIONS):
+        for group in subdirectories(self._root / SESSIONS):
             if Path(group.path, session_id).exists():
                 raise SessionError(
                     f"Session {session_id} exists already.", f"Go on with it: grokmini --resume={session_id}"
@@ -247,11 +247,3 @@ def _skipped_notice(count: int, path: Path) -> Notice:
         f"{lines} of {path.name} could not be read and were left out; the damaged file is kept as {path}.corrupt",
         "lines_skipped",
     )
-
-
-def _subdirectories(path: str | Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(path) as entries:
-            return [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
-    except OSError:
-        return []

@@ -27,7 +27,7 @@ def test_a_summary_comes_into_being_with_its_first_change(tmp_path: Path) -> Non
 def test_fields_of_a_newer_version_survive_byte_for_byte(tmp_path: Path) -> None:
     change_summary(tmp_path, {}, START)
     fields = json.loads((tmp_path / SUMMARY).read_text())
-    fields["pinned"] = {"by": "a newer version", "n": 1.50}
+    fields["starred"] = {"by": "a newer version", "n": 1.50}
     (tmp_path / SUMMARY).write_text(json.dumps(fields))
     change_summary(tmp_path, {"title": "t"}, START)
     text = (tmp_path / SUMMARY).read_text()

@@ -1,0 +1,164 @@
+"""What may go when room is wanted: old sessions if the person said so, and what can be made again or was spilled.
+
+History, events and summary of a session go only by its age, and only when `cleanup_ttl_days` is set; caches, spill
+files, compaction requests, scratch and shadow repositories go oldest first while together they are over a cap.
+Nothing of a session that is driven or pinned is touched (spec: persistence.md; decisions.md, "Shell and git").
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grokmini.protocol.errors import SessionError
+from grokmini.store.driver_lock import DriverLock
+from grokmini.store.layout import (
+    CAPPED_DIRECTORIES,
+    HISTORY,
+    SESSIONS,
+    SUMMARY,
+    UPDATES,
+    subdirectories,
+)
+from grokmini.store.manage import remove_empty_group
+from grokmini.store.summary import read_summary
+
+CAP_BYTES: Final = 1 << 30
+DAY: Final = 86_400.0
+
+
+class Cleaned(NamedTuple):
+    """What went: whole sessions, and bytes of files that were only kept while there was room."""
+
+    sessions: int
+    bytes: int
+
+
+class _Old(NamedTuple):
+    """A file that may go, by its age."""
+
+    changed: float
+    size: int
+    path: str
+    session: str
+
+
+def clean(state: Path, cache: Path, *, ttl_days: int, cap_bytes: int = CAP_BYTES, now: float) -> Cleaned:
+    """Remove sessions that nobody touched for `ttl_days` (0: none) and bring the rest under the cap.
+
+    `now` is in seconds since the epoch. What cannot be removed is left. Blocks, for long on a slow disk.
+    """
+    sessions = _remove_old_sessions(state, now - ttl_days * DAY) if ttl_days > 0 else 0
+    return Cleaned(sessions, _bring_under(state, cache, cap_bytes))
+
+
+def _remove_old_sessions(state: Path, before: float) -> int:
+    removed = 0
+    for group in subdirectories(state / SESSIONS):
+        gone = 0
+        for entry in subdirectories(group.path):
+            if entry.stat().st_mtime < before and _remove_if_old(Path(entry.path), before):
+                gone += 1
+        if gone:
+            remove_empty_group(Path(group.path))
+        removed += gone
+    return removed
+
+
+def _remove_if_old(directory: Path, before: float) -> bool:
+    """Look again, now that nobody can touch the session, and remove it."""
+    with _held(directory) as held:
+        if not held or last_touched(directory) >= before or _is_pinned(directory):
+            return False
+        try:
+            (directory / SUMMARY).unlink(missing_ok=True)
+            shutil.rmtree(directory)
+        except OSError:
+            return False
+    return True
+
+
+def last_touched(directory: Path) -> float:
+    """When a session was touched last, in seconds since the epoch: by its driver, each hour, or by a turn."""
+    times = [directory.stat().st_mtime]
+    for name in (HISTORY, UPDATES):
+        try:
+            times.append((directory / name).stat().st_mtime)
+        except OSError:
+            continue
+    return max(times)
+
+
+@contextmanager
+def _held(directory: Path) -> Iterator[bool]:
+    """Whether the session is ours alone while the block runs."""
+    try:
+        lock = DriverLock.acquire(directory)
+    except (OSError, SessionError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def _is_pinned(directory: Path) -> bool:
+    """A summary that cannot be read might say so: such a session stays too."""
+    summary = read_summary(directory)
+    return summary.pinned if summary is not None else (directory / SUMMARY).exists()
+
+
+def _bring_under(state: Path, cache: Path, cap_bytes: int) -> int:
+    found = [*_files(cache, ""), *_session_files(state)]
+    excess = sum(file.size for file in found) - cap_bytes
+    removed = 0
+    for file in sorted(found):
+        if excess <= 0:
+            break
+        if _remove(file):
+            removed += file.size
+            excess -= file.size
+    return removed
+
+
+def _session_files(state: Path) -> Iterator[_Old]:
+    for group in subdirectories(state / SESSIONS):
+        for entry in subdirectories(group.path):
+            for name in CAPPED_DIRECTORIES:
+                yield from _files(Path(entry.path, name), entry.path)
+
+
+def _files(root: Path, session: str) -> Iterator[_Old]:
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = f"{folder}/{name}"
+            try:
+                found = os.lstat(path)
+            except OSError:
+                continue
+            if stat.S_ISREG(found.st_mode):
+                yield _Old(found.st_mtime, found.st_blocks * 512, path, session)
+
+
+def _remove(file: _Old) -> bool:
+    """Remove a file unless its session is driven or pinned by now, or it changed since it was looked at."""
+    if not file.session:
+        return _unlink(file)
+    with _held(Path(file.session)) as held:
+        return held and not _is_pinned(Path(file.session)) and _unlink(file)
+
+
+def _unlink(file: _Old) -> bool:
+    try:
+        if os.lstat(file.path).st_mtime != file.changed:
+            return False
+        Path(file.path).unlink()
+    except OSError:
+        return False
+    return True

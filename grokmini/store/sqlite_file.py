@@ -1,0 +1,110 @@
+"""Every SQLite file of ours is opened here. Each is a cache: what is damaged or of another version is made anew.
+
+Write-ahead logging needs memory shared between processes, which files on a network do not have: there the
+journal is truncated instead, and each host has a file of its own, so that no older version can turn a shared one
+back (spec: persistence.md, "Sessions: list, resume, fork, search, clean").
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from grokmini.protocol.errors import UsageError
+from grokmini.store.file_system import is_remote
+from grokmini.store.layout import FILE_MODE, make_private_directory
+
+if TYPE_CHECKING:
+    import sqlite3
+
+JOURNAL_VARIABLE: Final = "GROKMINI_SQLITE_JOURNAL_MODE"
+JOURNAL_MODES: Final = ("wal", "truncate", "delete", "persist", "memory")
+BUSY_SECONDS: Final = 5.0
+
+
+def open_database(
+    folder: Path,
+    name: str,
+    *,
+    schema: str,
+    version: int,
+    env: Mapping[str, str] = os.environ,
+    remote: bool | None = None,
+) -> sqlite3.Connection:
+    """Open `{name}.db` in the folder with that schema; a file of another version, or damaged, is made anew.
+
+    `remote` says whether the folder is on a network file system; by default that is found out. Raises `UsageError`
+    for a journal mode that there is not, `OSError` and `sqlite3.Error` when nothing can be opened.
+    """
+    import sqlite3
+
+    if remote is None:
+        remote = is_remote(folder)
+    journal = journal_mode(env, remote=remote)
+    make_private_directory(folder)
+    path = folder / (f"{name}-{_host()}.db" if remote else f"{name}.db")
+    try:
+        return _opened(path, journal, schema, version)
+    except sqlite3.OperationalError:
+        raise  # busy, or the disk refuses: no reason to throw anything away
+    except (sqlite3.DatabaseError, _OtherVersionError):
+        remove_database(path)
+        return _opened(path, journal, schema, version)
+
+
+def journal_mode(env: Mapping[str, str], *, remote: bool) -> str:
+    """The journal to use. Raises `UsageError` for a value of the variable that is none."""
+    asked = env.get(JOURNAL_VARIABLE, "").strip().lower()
+    if not asked:
+        return "truncate" if remote else "wal"
+    if asked not in JOURNAL_MODES:
+        raise UsageError(f"{JOURNAL_VARIABLE} is {asked!r}", f"one of {', '.join(JOURNAL_MODES)}")
+    return asked
+
+
+def remove_database(path: Path) -> None:
+    """Remove a database file and what belongs to it. Raises `OSError`."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+class _OtherVersionError(Exception):
+    """The file was made by another version of the program."""
+
+
+def _opened(path: Path, journal: str, schema: str, version: int) -> sqlite3.Connection:
+    import sqlite3
+
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    try:
+        with contextlib.suppress(OSError):
+            path.chmod(FILE_MODE)
+        if journal != "wal":
+            # Held alone while the journal changes, so that the shared memory of a former one is never mapped.
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.execute("PRAGMA locking_mode = NORMAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found not in (0, version):
+            raise _OtherVersionError
+        if found == 0:
+            connection.execute("BEGIN IMMEDIATE")
+            (found,) = connection.execute("PRAGMA user_version").fetchone()
+            if found == 0:
+                for statement in filter(None, map(str.strip, schema.split(";"))):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _host() -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", os.uname().nodename)[:64] or "host"

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from grokmini.chat.chat_state import ChatState
+from grokmini.chat.ledger import Work
 from grokmini.chat.repair import RepairReport
+from grokmini.chat.snapshot import ChatStateSnapshot
 from grokmini.protocol.items import ConversationItem, UserItem
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
 from grokmini.protocol.tools import ToolSpec
@@ -54,6 +56,34 @@ class RecordUsage(NamedTuple):
     model: str
     usage: Usage
     estimate: int | None
+    work: Work
+
+
+class ReplaceHistory(NamedTuple):
+    """A compaction's shorter history; answered as a prompt is."""
+
+    items: tuple[ConversationItem, ...]
+    reply: asyncio.Future[bool]
+
+
+class Truncate(NamedTuple):
+    """Drop a prompt and all after it; answered with the number of items that went."""
+
+    prompt_index: int
+    reply: asyncio.Future[int]
+
+
+class Restore(NamedTuple):
+    """Be what a snapshot holds; answered when that is written."""
+
+    snapshot: ChatStateSnapshot
+    reply: asyncio.Future[bool]
+
+
+class SetModel(NamedTuple):
+    """Another model, or another window, from now on."""
+
+    model: ModelSpec
 
 
 class Change(NamedTuple):
@@ -72,9 +102,22 @@ class Read(NamedTuple):
 class Flush(NamedTuple):
     """Wait until everything before is written."""
 
+    durable: bool
     reply: asyncio.Future[bool]
 
 
 Command: TypeAlias = (
-    PushPrompt | Push | ReplaceSystem | BuildRequest | RepairAfterStop | RecordUsage | Change | Read | Flush
+    PushPrompt
+    | Push
+    | ReplaceSystem
+    | ReplaceHistory
+    | Truncate
+    | Restore
+    | SetModel
+    | BuildRequest
+    | RepairAfterStop
+    | RecordUsage
+    | Change
+    | Read
+    | Flush
 )

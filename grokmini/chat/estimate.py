@@ -82,9 +82,13 @@ def figure_of_item(item: ConversationItem) -> Figure:
 
 def figure_of_items(items: Iterable[ConversationItem]) -> Figure:
     """Estimate several items."""
+    return sum_of_figures(map(figure_of_item, items))
+
+
+def sum_of_figures(figures: Iterable[Figure]) -> Figure:
+    """All of them together."""
     plain = careful = 0
-    for item in items:
-        figure = figure_of_item(item)
+    for figure in figures:
         plain += figure.plain
         careful += figure.careful
     return Figure(plain, careful)
@@ -124,11 +128,6 @@ class Factors:
         if factor is not None:
             self._known[model] = factor
         return factor
-
-
-def remaining(window: int, tokens: int) -> int:
-    """Tokens left in a window, never below 0."""
-    return max(0, window - tokens)
 
 
 def _same(tokens: int) -> Figure:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from grokmini.protocol.items import ConversationItem, ImagePart, Stored, TextPart, UserItem
+from grokmini.protocol.items import ImagePart, Stored, TextPart, UserItem
 from grokmini.text.tokens import BYTES_PER_TOKEN
 
 MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -66,12 +66,12 @@ def _fault(image: ImagePart) -> str:
     return "" if decoded else "it is empty"
 
 
-def next_hidden(items: Sequence[ConversationItem], hidden: int, *, text_tokens: int) -> int:
+def next_hidden(sizes: Sequence[int], hidden: int, *, text_tokens: int) -> int:
     """How many of the oldest images a request leaves out, given how many it left out so far.
 
-    Nothing changes until the body nears the limit; then as many go as bring it down to half of that.
+    `sizes` are those of all images as they are sent, in bytes, the oldest first. Nothing changes until the body
+    nears the limit; then as many go as bring it down to half of that.
     """
-    sizes = [len(part.data) for part in _images(items)]
     body = text_tokens * BYTES_PER_TOKEN + sum(sizes[hidden:])
     if body < BODY_HIGH:
         return min(hidden, len(sizes))
@@ -81,39 +81,12 @@ def next_hidden(items: Sequence[ConversationItem], hidden: int, *, text_tokens: 
     return hidden
 
 
-def hide_images(items: Sequence[ConversationItem], count: int, text: str) -> list[ConversationItem]:
-    """A copy in which the first `count` images are the text instead."""
-    left = count
-
-    def replaced(part: ImagePart) -> TextPart | ImagePart:
-        nonlocal left
-        if left == 0:
-            return part
-        left -= 1
-        return TextPart(text)
-
-    return [_with_images(item, replaced) if left else item for item in items]
+def image_places(item: UserItem) -> list[int]:
+    """Which of the item's parts are images."""
+    return [place for place, part in enumerate(item.content) if isinstance(part, ImagePart)]
 
 
-def count_images(items: Sequence[ConversationItem]) -> int:
-    """How many images there are."""
-    return len(_images(items))
-
-
-def _images(items: Sequence[ConversationItem]) -> list[ImagePart]:
-    return [
-        part
-        for item in items
-        if isinstance(item, UserItem)
-        for part in item.content
-        if isinstance(part, ImagePart)
-    ]
-
-
-def _with_images(
-    item: ConversationItem, change: Callable[[ImagePart], TextPart | ImagePart]
-) -> ConversationItem:
-    if not isinstance(item, UserItem) or not any(isinstance(part, ImagePart) for part in item.content):
-        return item
-    content = tuple(change(part) if isinstance(part, ImagePart) else part for part in item.content)
+def hide_image(item: UserItem, place: int, text: str) -> UserItem:
+    """A copy of the item with the text in place of that image."""
+    content = (*item.content[:place], TextPart(text), *item.content[place + 1 :])
     return msgspec.structs.replace(item, content=content)

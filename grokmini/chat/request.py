@@ -1,18 +1,28 @@
-"""From the history to a backend-neutral request: what this model gets to read, cut to what it can hold."""
+"""From the history to a backend-neutral request: what this model gets to read, cut to what it can hold.
+
+A `RequestCopy` grows with the history, so a request costs what is new, not what is old. What it was slimmed by
+stays as it is: text that was sent once is sent the same way again, and the provider's cache holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from grokmini.chat.estimate import Figure, figure_of_item, figure_of_items, figure_of_tools
-from grokmini.chat.images import GONE, NOT_SUPPORTED, count_images, hide_images, next_hidden
-from grokmini.chat.slimming import CUT_ABOVE, Need, cut_results, next_cut, turns_of
+import msgspec
+
+from grokmini.chat.estimate import Figure, figure_of_item, figure_of_tools
+from grokmini.chat.images import GONE, NOT_SUPPORTED, hide_image, image_places, next_hidden
+from grokmini.chat.slimming import PROTECTED_TURNS, Need, cut_result, is_long, next_cut
 from grokmini.protocol.items import (
     AssistantItem,
     BackendToolCallItem,
     ConversationItem,
+    ImagePart,
     ReasoningItem,
+    ToolCall,
+    ToolResultItem,
     UnknownItem,
     UserItem,
 )
@@ -30,88 +40,190 @@ class CopyState(NamedTuple):
     hidden_images: int = 0
 
 
-class Built(NamedTuple):
-    """A request, its estimate as it is sent, and what the next one starts from."""
+class _LongResult(NamedTuple):
+    """A result that may be cut, in its place and real turn."""
 
-    request: ModelRequest
-    figure: Figure
-    state: CopyState
+    place: int
+    turn: int
+    whole: ToolResultItem
 
 
-def build(
-    history: Sequence[ConversationItem],
-    figure: Figure,
-    *,
-    request_id: str,
-    model: ModelSpec,
-    tools: tuple[ToolSpec, ...],
-    conversation_id: str,
-    state: CopyState,
-    factor: float | None,
-) -> Built:
-    """Build a request from a repaired history, which stays as it is.
+class _Image(NamedTuple):
+    """An image by its item's place, its own place in that item, and its size in bytes as it is sent."""
 
-    `figure` is the estimate of the history; `factor` corrects estimates (None: nothing is known of the model).
+    place: int
+    part: int
+    size: int
+
+
+class RequestCopy:
+    """What one model is sent of one history. The history itself stays as it is.
+
+    A model is shown opaque parts only where they came from and followed by the reply they led to, nothing empty
+    or unknown, and no call id twice (some formats refuse that; servers do use them again).
     """
-    foreign = [item for item in history if not _is_for(item, model)]
-    items = [item for item in history if _is_for(item, model)] if foreign else list(history)
-    whole = figure.minus(figure_of_items(foreign)).plus(figure_of_tools(tools))
-    cut, cut_turn = _cut(items, whole, model.context_window, state.cut_turn, factor)
-    items, hidden = _hide_images(cut.items, model, state.hidden_images, cut.figure)
-    request = ModelRequest(
-        request_id=request_id, model=model, items=tuple(items), tools=tools, conversation_id=conversation_id
-    )
-    return Built(request, cut.figure, CopyState(cut_turn, hidden))
 
+    def __init__(
+        self,
+        model: ModelSpec,
+        history: Iterable[tuple[ConversationItem, Figure]],
+        state: CopyState,
+    ) -> None:
+        """`history` is every item with its estimate; `state` what the requests before left out."""
+        self.model = model
+        self.items: list[ConversationItem] = []
+        self._figure = Figure()
+        self._uncut = Figure()
+        self._turns = 0
+        self._cut_turn = 0
+        self._long: list[_LongResult] = []
+        self._cut_results = 0
+        self._images: list[_Image] = []
+        self._hidden = 0
+        self._before_reply: list[tuple[ConversationItem, Figure]] = []
+        self._ids: set[str] = set()
+        self._answers: deque[str] = deque()
+        self.grow(history)
+        self._cut_to(min(state.cut_turn, self._reachable))
+        self._hide(min(state.hidden_images, len(self._images)))
 
-class _Cut(NamedTuple):
-    items: list[ConversationItem]
-    figure: Figure
+    @property
+    def state(self) -> CopyState:
+        """What is left out now."""
+        return CopyState(self._cut_turn, self._hidden)
 
+    @property
+    def figure(self) -> Figure:
+        """Estimate of the items as they are sent."""
+        return self._figure
 
-def _cut(
-    items: list[ConversationItem], whole: Figure, window: int, current: int, factor: float | None
-) -> tuple[_Cut, int]:
-    """Cut old results as far as the window asks for it; up to which turn that is."""
+    def serves(self, model: ModelSpec) -> bool:
+        """Whether this copy is for that model."""
+        mine = self.model
+        return (mine.name, mine.model, mine.supports.images) == (model.name, model.model, model.supports.images)
 
-    def percent(figure: Figure) -> float:
-        return 100.0 * figure.corrected(factor) / max(1, window)
+    def grow(self, new: Iterable[tuple[ConversationItem, Figure]]) -> None:
+        """Take in what was added to the history."""
+        for item, figure in new:
+            if isinstance(item, ToolResultItem):
+                self._add_result(item, figure)
+            elif isinstance(item, AssistantItem):
+                self._add_reply(item, figure)
+            elif isinstance(item, ReasoningItem | BackendToolCallItem):
+                if item.model in ("", self.model.name, self.model.model):
+                    self._before_reply.append((item, figure))
+            elif isinstance(item, UserItem):
+                self._add_words(item, figure)
+            elif not isinstance(item, UnknownItem):
+                self._add(item, figure)
 
-    uncut = percent(whole)
-    if uncut <= CUT_ABOVE and not current:
-        return _Cut(items, whole), 0
-    now = _cut_to(items, whole, current)
-    wanted = next_cut(current, turns=turns_of(items)[-1], need=Need(percent(now.figure), uncut))
-    return (now if wanted == current else _cut_to(items, whole, wanted)), wanted
+    def build(
+        self,
+        *,
+        request_id: str,
+        model: ModelSpec,
+        tools: tuple[ToolSpec, ...],
+        conversation_id: str,
+        factor: float | None,
+    ) -> ModelRequest:
+        """The request of what is here now; the history must be repaired.
 
+        `factor` corrects estimates (None: nothing is known of the model).
+        """
+        self.model = model
+        offered = figure_of_tools(tools)
+        self._slim(offered, factor)
+        return ModelRequest(
+            request_id=request_id,
+            model=model,
+            items=tuple(self.items),
+            tools=tools,
+            conversation_id=conversation_id,
+        )
 
-def _cut_to(items: list[ConversationItem], whole: Figure, turn: int) -> _Cut:
-    copy = cut_results(items, turn)
-    figure = whole
-    for before, after in zip(items, copy, strict=True):
-        if before is not after:
-            figure = figure.minus(figure_of_item(before)).plus(figure_of_item(after))
-    return _Cut(copy, figure)
+    @property
+    def _reachable(self) -> int:
+        return max(0, self._turns - PROTECTED_TURNS)
 
+    def _slim(self, offered: Figure, factor: float | None) -> None:
+        tokens, uncut = (figure.plus(offered).corrected(factor) for figure in (self._figure, self._uncut))
+        need = Need(tokens, uncut, self.model.context_window)
+        self._cut_to(next_cut(self._cut_turn, turns=self._turns, need=need))
+        if self._images and self.model.supports.images:
+            sizes = [image.size for image in self._images]
+            self._hide(next_hidden(sizes, self._hidden, text_tokens=self._figure.plus(offered).plain))
 
-def _hide_images(
-    items: list[ConversationItem], model: ModelSpec, hidden: int, figure: Figure
-) -> tuple[list[ConversationItem], int]:
-    images = count_images(items)
-    if not images:
-        return items, hidden
-    if not model.supports.images:
-        return hide_images(items, images, NOT_SUPPORTED), hidden
-    now_hidden = next_hidden(items, hidden, text_tokens=figure.plain)
-    return hide_images(items, now_hidden, GONE), now_hidden
+    def _add(self, item: ConversationItem, figure: Figure) -> None:
+        self.items.append(item)
+        self._figure = self._figure.plus(figure)
+        self._uncut = self._uncut.plus(figure)
 
+    def _add_result(self, item: ToolResultItem, figure: Figure) -> None:
+        if self._answers and (call_id := self._answers.popleft()) != item.call_id:
+            item = msgspec.structs.replace(item, call_id=call_id)
+        if is_long(item):
+            self._long.append(_LongResult(len(self.items), self._turns, item))
+        self._add(item, figure)
 
-def _is_for(item: ConversationItem, model: ModelSpec) -> bool:
-    """Whether the model is shown the item: opaque parts only where they came from, nothing empty or unknown."""
-    if isinstance(item, AssistantItem):
-        return bool(item.tool_calls or item.text)
-    if isinstance(item, UserItem):
-        return bool(item.content)
-    if isinstance(item, ReasoningItem | BackendToolCallItem):
-        return item.model in ("", model.name, model.model)
-    return not isinstance(item, UnknownItem)
+    def _add_reply(self, item: AssistantItem, figure: Figure) -> None:
+        before, self._before_reply = self._before_reply, []
+        if not (item.tool_calls or item.text):
+            return
+        for earlier in before:
+            self._add(*earlier)
+        if item.tool_calls:
+            calls = tuple(self._with_own_id(call) for call in item.tool_calls)
+            self._answers = deque(call.id for call in calls)
+            if calls != item.tool_calls:
+                item = msgspec.structs.replace(item, tool_calls=calls)
+        self._add(item, figure)
+
+    def _with_own_id(self, call: ToolCall) -> ToolCall:
+        own, number = call.id, 1
+        while own in self._ids:
+            number += 1
+            own = f"{call.id}-{number}"
+        self._ids.add(own)
+        return call if own == call.id else msgspec.structs.replace(call, id=own)
+
+    def _add_words(self, item: UserItem, figure: Figure) -> None:
+        self._turns += item.is_real_prompt
+        if not item.content:
+            return
+        self._before_reply = []
+        for part in image_places(item):
+            if self.model.supports.images:
+                image = item.content[part]
+                assert isinstance(image, ImagePart)
+                self._images.append(_Image(len(self.items), part, len(image.data)))
+            else:
+                item = hide_image(item, part, NOT_SUPPORTED)
+                figure = figure_of_item(item)
+        self._add(item, figure)
+
+    def _cut_to(self, turn: int) -> None:
+        """Cut the long results of real turns up to that one, and none after it."""
+        if turn < self._cut_turn:
+            for result in self._long[: self._cut_results]:
+                self._put(result.place, result.whole)
+            self._cut_results = 0
+        self._cut_turn = turn
+        while self._cut_results < len(self._long) and self._long[self._cut_results].turn <= turn:
+            result = self._long[self._cut_results]
+            self._put(result.place, cut_result(result.whole))
+            self._cut_results += 1
+
+    def _hide(self, count: int) -> None:
+        """Hide the oldest images up to that number; what is hidden stays so."""
+        for image in self._images[self._hidden : count]:
+            item = self.items[image.place]
+            assert isinstance(item, UserItem)
+            hidden = hide_image(item, image.part, GONE)
+            change = figure_of_item(hidden).minus(figure_of_item(item))
+            self._uncut = self._uncut.plus(change)
+            self._put(image.place, hidden)
+        self._hidden = max(self._hidden, count)
+
+    def _put(self, place: int, item: ConversationItem) -> None:
+        self._figure = self._figure.minus(figure_of_item(self.items[place])).plus(figure_of_item(item))
+        self.items[place] = item

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from grokmini.protocol.items import ConversationItem, Stored, ToolResultItem, UserItem
+from grokmini.text.tokens import is_reached
 
 HARD_CLEAR_AGE_TURNS = 10
 """Results older than so many real turns are dropped."""
@@ -23,8 +24,8 @@ HARD_CLEAR_BATCH_TURNS = 5
 PROTECTED_TURNS = 3
 """Results of so many last real turns are never cut in a request."""
 
-CUT_FROM = 4_000
-"""Characters from which an older result is cut."""
+CUT_ABOVE_CHARACTERS = 4_000
+"""Older results longer than this are cut."""
 
 CUT_KEEPS = 1_500
 """Characters that stay at either end."""
@@ -61,7 +62,11 @@ def clear_old_results(
     age: int = HARD_CLEAR_AGE_TURNS,
     batch: int = HARD_CLEAR_BATCH_TURNS,
 ) -> Slimmed:
-    """Replace results older than `age` real turns by a fixed text, once the oldest is `batch` turns over it."""
+    """Replace results older than `age` real turns by a fixed text, once the oldest is `batch` turns over it.
+
+    An age below that of the protected turns counts as theirs.
+    """
+    age = max(age, PROTECTED_TURNS)
     turns = turns_of([entry.item for entry in stored])
     newest = turns[-1] if turns else 0
     old = [
@@ -81,38 +86,32 @@ def _has_weight(item: ConversationItem) -> bool:
     return isinstance(item, ToolResultItem) and max(len(item.prompt_text), len(item.output)) > len(DROPPED)
 
 
-def cut_results(items: Sequence[ConversationItem], last_turn: int) -> list[ConversationItem]:
-    """Cut long results of real turns up to number `last_turn`, in a copy."""
-    if last_turn <= 0:
-        return list(items)
-    turns = turns_of(items)
-    return [
-        _cut(item) if isinstance(item, ToolResultItem) and turn <= last_turn else item
-        for item, turn in zip(items, turns, strict=True)
-    ]
+def is_long(item: ToolResultItem) -> bool:
+    """Whether a result is long enough to be cut."""
+    return len(item.prompt_text) > CUT_ABOVE_CHARACTERS
 
 
-def _cut(item: ToolResultItem) -> ToolResultItem:
+def cut_result(item: ToolResultItem) -> ToolResultItem:
+    """Head and tail of a long result, with a marker that says how much is missing."""
     text = item.prompt_text
-    if len(text) <= CUT_FROM:
-        return item
     omitted = len(text) - 2 * CUT_KEEPS
     marker = f"\n[… {omitted} characters of this old result left out; run the tool again to see them …]\n"
     return msgspec.structs.replace(item, prompt_text=text[:CUT_KEEPS] + marker + text[-CUT_KEEPS:])
 
 
 class Need(NamedTuple):
-    """How full the window is with what is cut now, and with nothing cut, in percent."""
+    """Tokens with what is cut now, and with nothing cut, and the window they have to fit in."""
 
-    use: float
-    uncut_use: float
+    tokens: int
+    uncut: int
+    window: int
 
 
-CUT_ABOVE = 50.0
-"""Percent of the window over which old results are cut."""
+CUT_FROM = 50.0
+"""Percent of the window from which on old results are cut."""
 
 UNCUT_BELOW = 40.0
-"""Percent of the window under which everything is sent whole again."""
+"""Percent of the window below which everything is sent whole again."""
 
 
 def next_cut(current: int, *, turns: int, need: Need) -> int:
@@ -121,11 +120,11 @@ def next_cut(current: int, *, turns: int, need: Need) -> int:
     Cutting goes on only in steps of several turns, and is given up only when there is plenty of room (a model
     with a larger window, say): in between the text that was sent stays the text that is sent.
     """
-    if need.uncut_use < UNCUT_BELOW:
+    if not is_reached(need.uncut, need.window, UNCUT_BELOW):
         return 0
     reachable = max(0, turns - PROTECTED_TURNS)
     current = min(current, reachable)
     first = current == 0
-    if need.use > CUT_ABOVE and (first or reachable - current >= CUT_BATCH_TURNS):
+    if is_reached(need.tokens, need.window, CUT_FROM) and (first or reachable - current >= CUT_BATCH_TURNS):
         return reachable
     return current

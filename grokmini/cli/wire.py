@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from grokmini import __version__
 from grokmini.chat.actor import ChatHandle, start_chat
-from grokmini.chat.repair import RepairReport
+from grokmini.chat.events import ChatEvent, Repaired
 from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.options import Options
@@ -98,9 +98,9 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
     chat, _ = start_chat(
         opened.items,
         opened.files,
-        on_repair=lambda report: stream.emit(_repaired(report)),
+        on_event=lambda event: _tell(stream, event),
         on_factor=opened.files.factor_learnt,
-        usage=opened.summary.usage,
+        usage={"main": opened.summary.usage},
         factors=opened.token_factors,
     )
     parts = _connect(root, opened, stream, chat, live, runner, registry, rules, interactive=interactive)
@@ -245,5 +245,8 @@ def _resources(
     return resources
 
 
-def _repaired(report: RepairReport) -> Notice:
-    return Notice("info", f"The history was made valid: {', '.join(report.reasons)}.", "repaired")
+def _tell(stream: EventStream, event: ChatEvent) -> None:
+    """What a person should know of what happened to the history."""
+    if isinstance(event, Repaired):
+        text = f"The history was made valid: {', '.join(event.reasons)}."
+        stream.emit(Notice("info", text, "repaired"))

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from grokmini.chat.actor import ChatHandle, start_chat
+from grokmini.chat.events import ChatEvent, Repaired
 from grokmini.chat.repair import ENDED, STOPPED, RepairReport
 from grokmini.chat.slimming import DROPPED
 from grokmini.protocol.items import (
@@ -34,14 +35,19 @@ class Ground:
 
     def __init__(self, items: Sequence[Stored] = (), *, works: bool = True) -> None:
         self.persistence = MemoryPersistence(items, works=works)
-        self.repairs: list[RepairReport] = []
+        self.events: list[ChatEvent] = []
         self.factors: list[tuple[str, float]] = []
         self.chat, self.task = start_chat(
             items,
             self.persistence,
-            on_repair=self.repairs.append,
+            on_event=self.events.append,
             on_factor=lambda model, factor: self.factors.append((model, factor)),
         )
+
+    @property
+    def repairs(self) -> list[RepairReport]:
+        """What was repaired."""
+        return [event.report for event in self.events if isinstance(event, Repaired)]
 
 
 async def ask(chat: ChatHandle, *, tools: tuple[ToolSpec, ...] = (), model: str = "demo") -> ModelRequest:
@@ -277,6 +283,6 @@ class BrokenPersistence(MemoryPersistence):
 
 
 async def test_nobody_waits_for_an_owner_that_died() -> None:
-    chat, task = start_chat((), BrokenPersistence(), on_repair=lambda report: None)
+    chat, task = start_chat((), BrokenPersistence(), on_event=lambda event: None)
     ended = await asyncio.gather(chat.push_prompt(prompt("a", 0)), chat.items(), task, return_exceptions=True)
     assert [type(outcome) for outcome in ended] == [RuntimeError, RuntimeError, AssertionError]

@@ -14,7 +14,6 @@ from grokmini.chat.estimate import (
     figure_of_item,
     figure_of_tools,
     learn,
-    remaining,
 )
 from grokmini.protocol.items import (
     AssistantItem,
@@ -78,8 +77,3 @@ def test_a_factor_stays_within_bounds(reported: int, factor: float) -> None:
 def test_a_report_of_nothing_teaches_nothing() -> None:
     assert learn(1.5, reported=0, estimated=100) == 1.5
     assert learn(1.5, reported=100, estimated=0) == 1.5
-
-
-def test_remaining_space_is_never_negative() -> None:
-    assert remaining(100, 30) == 70
-    assert remaining(100, 130) == 0

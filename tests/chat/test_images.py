@@ -12,10 +12,11 @@ from grokmini.chat.images import (
     GONE,
     IMAGE_BYTES_LIMIT,
     drop_unusable,
-    hide_images,
+    hide_image,
+    image_places,
     next_hidden,
 )
-from grokmini.protocol.items import ConversationItem, ImagePart, Stored, TextPart, UserItem
+from grokmini.protocol.items import ImagePart, Stored, TextPart, UserItem
 from tests.chat.histories import stored
 
 PIXEL = base64.b64encode(b"\x89PNG pretend").decode()
@@ -55,21 +56,22 @@ def test_good_images_keep_the_line_they_were_read_from() -> None:
 
 def test_images_stay_until_the_body_nears_its_limit_then_the_oldest_go_in_one_step() -> None:
     one = BODY_HIGH // 10
-    items: list[ConversationItem] = [picture("A" * one) for _ in range(9)]
-    assert next_hidden(items, 0, text_tokens=0) == 0
-    items.append(picture("A" * (one + 100)))
-    hidden = next_hidden(items, 0, text_tokens=0)
+    sizes = [one] * 9
+    assert next_hidden(sizes, 0, text_tokens=0) == 0
+    sizes.append(BODY_HIGH - sum(sizes) - 1)
+    assert next_hidden(sizes, 0, text_tokens=0) == 0
+    sizes[9] += 1
+    hidden = next_hidden(sizes, 0, text_tokens=0)
     assert one * (10 - hidden) <= BODY_LOW < one * (10 - hidden + 1)
-    assert next_hidden([*items, picture()], hidden, text_tokens=0) == hidden
+    assert next_hidden([*sizes, 10], hidden, text_tokens=0) == hidden
 
 
 def test_text_counts_towards_the_body() -> None:
-    items: list[ConversationItem] = [picture()]
-    assert next_hidden(items, 0, text_tokens=BODY_HIGH // 4) == 1
+    assert next_hidden([10], 0, text_tokens=BODY_HIGH // 4) == 1
 
 
-def test_hidden_images_leave_a_text_in_a_copy() -> None:
-    items: list[ConversationItem] = [picture(), picture()]
-    copy = hide_images(items, 1, GONE)
-    assert copy == [UserItem((TextPart("look"), TextPart(GONE)), prompt_index=0), picture()]
-    assert items == [picture(), picture()]
+def test_a_hidden_image_leaves_a_text_in_a_copy() -> None:
+    item = picture()
+    assert image_places(item) == [1]
+    assert hide_image(item, 1, GONE) == UserItem((TextPart("look"), TextPart(GONE)), prompt_index=0)
+    assert item == picture()

@@ -38,7 +38,7 @@ class Run:
         self.chat, self.task = self._start(())
 
     def _start(self, items: tuple[Stored, ...]) -> tuple[ChatHandle, asyncio.Task[None]]:
-        return start_chat(items, self.persistence, on_repair=lambda report: None)
+        return start_chat(items, self.persistence, on_event=lambda event: None)
 
     async def step(self, name: str, number: int) -> None:
         """Do one thing."""

@@ -7,7 +7,7 @@ from grokmini.protocol.model import Usage
 
 
 def test_a_prompt_has_a_bill_of_its_own_and_the_session_has_all() -> None:
-    ledger = UsageLedger({})
+    ledger = UsageLedger()
     ledger.start_prompt()
     ledger.add("a", Usage(calls=1, input=10, output=1))
     ledger.add("a", Usage(calls=1, input=20, output=2))
@@ -19,7 +19,7 @@ def test_a_prompt_has_a_bill_of_its_own_and_the_session_has_all() -> None:
 
 
 def test_a_lost_figure_marks_both_bills_for_good_and_counts_the_call() -> None:
-    ledger = UsageLedger({})
+    ledger = UsageLedger()
     ledger.mark_incomplete("a")
     ledger.add("a", Usage(calls=1, input=10))
     report = ledger.report()
@@ -27,7 +27,7 @@ def test_a_lost_figure_marks_both_bills_for_good_and_counts_the_call() -> None:
 
 
 def test_a_resumed_session_goes_on_with_its_bill() -> None:
-    ledger = UsageLedger({"a": Usage(calls=3, input=7)})
+    ledger = UsageLedger({"main": {"a": Usage(calls=3, input=7)}})
     ledger.add("a", Usage(input=1))
     report = ledger.report()
     assert report.prompt["a"] == Usage(calls=1, input=1)
@@ -35,7 +35,7 @@ def test_a_resumed_session_goes_on_with_its_bill() -> None:
 
 
 def test_a_report_is_no_window_on_the_ledger() -> None:
-    ledger = UsageLedger({})
+    ledger = UsageLedger()
     report = ledger.report()
     ledger.add("a", Usage(calls=1))
     assert report.session == {}

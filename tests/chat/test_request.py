@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from grokmini.chat.estimate import figure_of_items, figure_of_tools
-from grokmini.chat.request import Built, CopyState, build
+from grokmini.chat.estimate import Figure, figure_of_item, figure_of_items
+from grokmini.chat.images import BODY_HIGH, GONE
+from grokmini.chat.request import CopyState, RequestCopy
 from grokmini.protocol.items import (
     AssistantItem,
     BackendToolCallItem,
     ConversationItem,
     ImagePart,
     ReasoningItem,
+    SyntheticReason,
     SystemItem,
     TextPart,
     ToolResultItem,
     UnknownItem,
     UserItem,
+    user_text,
 )
 from grokmini.protocol.model import ModelRequest, ModelSpec, Supports
 from grokmini.protocol.tools import ToolSpec
@@ -28,39 +33,29 @@ WHOLE = CopyState()
 SEES = msgspec.structs.replace(MODEL, supports=Supports(images=True))
 
 
-def build_whole(
-    items: Sequence[ConversationItem],
-    *,
-    model: ModelSpec = MODEL,
-    tools: tuple[ToolSpec, ...] = (),
-    state: CopyState = WHOLE,
-) -> Built:
+def counted(items: Sequence[ConversationItem]) -> list[tuple[ConversationItem, Figure]]:
+    """Items with their estimates."""
+    return [(item, figure_of_item(item)) for item in items]
+
+
+def build(copy: RequestCopy, *, model: ModelSpec = MODEL, tools: tuple[ToolSpec, ...] = ()) -> ModelRequest:
     """Build with nothing known of the model."""
-    return build(
-        items,
-        figure_of_items(items),
-        request_id="r",
-        model=model,
-        tools=tools,
-        conversation_id="c",
-        state=state,
-        factor=None,
-    )
+    return copy.build(request_id="r", model=model, tools=tools, conversation_id="c", factor=None)
 
 
 def request(
     *items: ConversationItem, model: ModelSpec = MODEL, state: CopyState = WHOLE
 ) -> tuple[ModelRequest, CopyState]:
     """Build a request without tools."""
-    built = build_whole(items, model=model, state=state)
-    return built.request, built.state
+    copy = RequestCopy(model, counted(items), state)
+    return build(copy, model=model), copy.state
 
 
 def test_items_tools_and_ids_are_handed_over() -> None:
     tool = ToolSpec("grep", "Search.", msgspec.Raw(b"{}"))
     items = (SystemItem("s"), prompt("a", 0))
-    built = build_whole(items, tools=(tool,))
-    assert built.request == ModelRequest("r", MODEL, items, (tool,), conversation_id="c")
+    sent = build(RequestCopy(MODEL, counted(items), WHOLE), tools=(tool,))
+    assert sent == ModelRequest("r", MODEL, items, (tool,), conversation_id="c")
 
 
 def test_reasoning_and_backend_calls_go_only_to_the_model_they_came_from() -> None:
@@ -127,6 +122,89 @@ def test_the_figure_of_a_request_is_that_of_what_is_sent() -> None:
     small = msgspec.structs.replace(MODEL, context_window=50_000)
     tool = ToolSpec("grep", "Search.", msgspec.Raw(b"{}"))
     items = [*full_window(6), ReasoningItem("x" * 400, model="other"), UnknownItem("hologram")]
-    built = build_whole(items, model=small, tools=(tool,))
-    assert built.figure == figure_of_items(built.request.items).plus(figure_of_tools((tool,)))
-    assert built.figure.plain < figure_of_items(items).plain
+    copy = RequestCopy(small, counted(items), WHOLE)
+    sent = build(copy, model=small, tools=(tool,))
+    assert copy.figure == figure_of_items(sent.items)
+    assert copy.figure.plain < figure_of_items(items).plain
+
+
+def test_reasoning_that_led_to_no_reply_is_left_out() -> None:
+    sent, _ = request(ReasoningItem("a"), prompt("a", 0), AssistantItem("x"), ReasoningItem("b"))
+    assert sent.items == (prompt("a", 0), AssistantItem("x"))
+
+
+def test_an_id_that_a_server_uses_again_is_sent_under_another_name() -> None:
+    items = (
+        prompt("a", 0),
+        assistant("c"),
+        result("c", "1"),
+        assistant("c", "c"),
+        result("c", "2"),
+        result("c", "3"),
+    )
+    sent, _ = request(*items)
+    assert sent.items[2] == items[2]
+    assert sent.items[3:] == (assistant("c-2", "c-3"), result("c-2", "2"), result("c-3", "3"))
+
+
+def test_at_half_of_the_window_exactly_old_results_are_cut() -> None:
+    items = full_window(6)
+    tokens = figure_of_items(items).plain
+    for window, cut in ((2 * tokens + 1, 0), (2 * tokens, 3)):
+        _, state = request(*items, model=msgspec.structs.replace(MODEL, context_window=window))
+        assert state.cut_turn == cut
+
+
+def pictures(count: int, size: int) -> list[ConversationItem]:
+    """Prompts with a picture of that many bytes each."""
+    return [
+        UserItem((TextPart("look"), ImagePart("image/png", "A" * size)), prompt_index=n) for n in range(count)
+    ]
+
+
+def test_images_go_oldest_first_in_one_step_and_stay_gone() -> None:
+    copy = RequestCopy(SEES, counted(pictures(10, BODY_HIGH // 10 + 100)), WHOLE)
+    build(copy, model=SEES)
+    hidden = copy.state.hidden_images
+    assert 4 <= hidden < 10
+    assert copy.figure == figure_of_items(copy.items)
+    copy.grow(counted(pictures(1, 10)))
+    sent = build(copy, model=SEES)
+    gone = [GONE in item.text for item in sent.items if isinstance(item, UserItem)]
+    assert gone == [True] * hidden + [False] * (11 - hidden)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.just(prompt("p" * 40, 0)),
+        st.just(user_text("note", reason=SyntheticReason.SYSTEM_REMINDER)),
+        st.just(ReasoningItem("hm", model="demo-1")),
+        st.just(ReasoningItem("no", model="other")),
+        st.just(AssistantItem("w" * 30)),
+        st.just(AssistantItem()),
+        st.just(UserItem((ImagePart("image/png", "A" * 40),), prompt_index=1)),
+        st.integers(0, 2).map(lambda n: (assistant("c"), result("c", "r" * (10 + 3_000 * n)))),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(STEPS, st.integers(1, 7), st.integers(300, 6_000))
+def test_a_copy_that_grew_sends_what_one_made_at_once_sends(
+    steps: list[ConversationItem | tuple[ConversationItem, ...]], stride: int, window: int
+) -> None:
+    model = msgspec.structs.replace(SEES, context_window=window)
+    items: list[ConversationItem] = []
+    grown = RequestCopy(model, (), WHOLE)
+    for number, step in enumerate(steps):
+        new = list(step) if isinstance(step, tuple) else [step]
+        items += new
+        grown.grow(counted(new))
+        if number % stride == 0:
+            before = grown.state
+            sent = build(grown, model=model)
+            once = RequestCopy(model, counted(items), before)
+            assert build(once, model=model) == sent
+            assert once.figure == grown.figure == figure_of_items(sent.items)
+            assert once.state == grown.state

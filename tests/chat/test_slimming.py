@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grokmini.chat.estimate import figure_of_item
+from grokmini.chat.request import CopyState, RequestCopy
 from grokmini.chat.slimming import (
+    CUT_ABOVE_CHARACTERS,
     CUT_BATCH_TURNS,
-    CUT_FROM,
     CUT_KEEPS,
     DROPPED,
     HARD_CLEAR_AGE_TURNS,
@@ -15,7 +18,8 @@ from grokmini.chat.slimming import (
     PROTECTED_TURNS,
     Need,
     clear_old_results,
-    cut_results,
+    cut_result,
+    is_long,
     next_cut,
     turns_of,
 )
@@ -27,7 +31,7 @@ from grokmini.protocol.items import (
     UserItem,
     user_text,
 )
-from tests.chat.histories import assistant, prompt, result, stored
+from tests.chat.histories import MODEL, assistant, prompt, result, stored
 
 BIG = "x" * 10_000
 
@@ -93,55 +97,56 @@ def test_rewriting_happens_once_in_a_batch_of_turns() -> None:
 
 def test_a_cut_result_keeps_head_and_tail_and_says_how_much_is_missing() -> None:
     text = "h" * CUT_KEEPS + "m" * 3_000 + "t" * CUT_KEEPS
-    item = cut_results([prompt("a", 0), assistant("1"), result("1", text)], 1)[2]
-    assert isinstance(item, ToolResultItem)
+    item = cut_result(result("1", text))
     assert item.prompt_text.startswith("h" * CUT_KEEPS + "\n[… 3000 characters")
     assert item.prompt_text.endswith("]\n" + "t" * CUT_KEEPS)
     assert item.output == text
 
 
 def test_only_results_longer_than_4000_characters_are_cut() -> None:
-    items: list[ConversationItem] = [prompt("a", 0), assistant("1"), result("1", "x" * CUT_FROM)]
-    assert cut_results(items, 1) == items
-    items[2] = result("1", "x" * (CUT_FROM + 1))
-    assert cut_results(items, 1) != items
+    assert not is_long(result("1", "x" * CUT_ABOVE_CHARACTERS))
+    assert is_long(result("1", "x" * (CUT_ABOVE_CHARACTERS + 1)))
 
 
-def test_results_of_later_turns_are_not_cut() -> None:
-    items = turns(5)
-    assert cut_results(items, 2)[6:] == items[6:]
+def test_an_age_below_the_protected_turns_counts_as_theirs() -> None:
+    slim = clear_old_results(stored(*turns(20)), age=1, batch=0)
+    kept = [entry.item for entry in slim.items if isinstance(entry.item, ToolResultItem)][
+        -PROTECTED_TURNS - 1 :
+    ]
+    assert all(isinstance(item, ToolResultItem) and item.prompt_text == BIG for item in kept)
 
 
-def test_cutting_begins_only_over_half_of_the_window() -> None:
-    assert next_cut(0, turns=10, need=Need(50.0, 50.0)) == 0
-    assert next_cut(0, turns=10, need=Need(50.1, 50.1)) == 10 - PROTECTED_TURNS
+def test_cutting_begins_at_half_of_the_window() -> None:
+    assert next_cut(0, turns=10, need=Need(499, 499, 1_000)) == 0
+    assert next_cut(0, turns=10, need=Need(500, 500, 1_000)) == 10 - PROTECTED_TURNS
 
 
 def test_cutting_goes_on_in_steps_of_several_turns() -> None:
-    need = Need(60.0, 80.0)
+    need = Need(600, 800, 1_000)
     assert next_cut(7, turns=7 + PROTECTED_TURNS + CUT_BATCH_TURNS - 1, need=need) == 7
     assert next_cut(7, turns=7 + PROTECTED_TURNS + CUT_BATCH_TURNS, need=need) == 7 + CUT_BATCH_TURNS
 
 
 def test_what_was_cut_stays_cut_although_there_is_room_now() -> None:
-    assert next_cut(7, turns=10, need=Need(30.0, 55.0)) == 7
+    assert next_cut(7, turns=10, need=Need(300, 550, 1_000)) == 7
 
 
 def test_in_a_much_larger_window_nothing_is_cut() -> None:
-    assert next_cut(7, turns=10, need=Need(10.0, 39.0)) == 0
+    assert next_cut(7, turns=10, need=Need(100, 390, 1_000)) == 0
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
-@given(st.lists(st.integers(0, 8_000), max_size=30), st.integers(0, 30))
-def test_words_and_protected_turns_are_never_touched(sizes: list[int], cut_turn: int) -> None:
+@given(st.lists(st.integers(0, 8_000), max_size=30), st.integers(1, 60_000))
+def test_words_and_protected_turns_are_never_touched(sizes: list[int], window: int) -> None:
     items: list[ConversationItem] = []
     for index, size in enumerate(sizes):
         items += [prompt("p" * size, index), assistant(f"c{index}", text="w" * size)]
         items.append(result(f"c{index}", "r" * size))
     cleared = [entry.item for entry in clear_old_results(stored(*items)).items]
-    border = min(cut_turn, max(0, len(sizes) - PROTECTED_TURNS))
-    slim = cut_results(cleared, border)
+    model = msgspec.structs.replace(MODEL, context_window=window)
+    copy = RequestCopy(model, [(item, figure_of_item(item)) for item in cleared], CopyState())
+    slim = copy.build(request_id="r", model=model, tools=(), conversation_id="c", factor=None).items
     words = [item for item in items if isinstance(item, UserItem | AssistantItem)]
     assert [item for item in slim if isinstance(item, UserItem | AssistantItem)] == words
     protected = 3 * PROTECTED_TURNS
-    assert slim[-protected:] == items[-protected:]
+    assert list(slim[-protected:]) == items[-protected:]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from grokmini.text.tokens import estimate_bytes, estimate_carefully, estimate_tokens, utf8_length
+from grokmini.text.tokens import (
+    estimate_bytes,
+    estimate_carefully,
+    estimate_tokens,
+    is_reached,
+    percent_of,
+    remaining,
+    utf8_length,
+)
 
 
 @pytest.mark.parametrize(("count", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2), (9, 3)])
@@ -38,3 +46,16 @@ def test_emoji_never_count_less_than_their_bytes() -> None:
 def test_a_lone_surrogate_counts_and_does_not_fail() -> None:
     assert utf8_length("\ud83d") == 3
     assert estimate_carefully("\ud83d") == 1
+
+
+def test_a_threshold_is_reached_by_being_equal_to_it() -> None:
+    assert not is_reached(849, 1_000, 85)
+    assert is_reached(850, 1_000, 85)
+
+
+def test_shares_and_what_is_left_of_a_window() -> None:
+    assert percent_of(250, 1_000) == 25.0
+    assert percent_of(2_000, 1_000) == 200.0
+    assert (percent_of(1, 0), percent_of(0, 0)) == (100.0, 0.0)
+    assert remaining(100, 30) == 70
+    assert remaining(100, 130) == 0

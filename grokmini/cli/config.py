@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SPEC = CommandSpec(
     options=(Option(("--json",), "json", "one JSON object: key -> value and origin"),),
     examples=("grokmini config", "grokmini config --json"),
+    about="Shows every setting in force and the file or variable it comes from.",
 )
 
 DERIVED = frozenset({"permission.never_ask"})

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from grokmini.cli.options import Options
     from grokmini.cli.parse import Parsed
 
-SPEC = CommandSpec(examples=("grokmini demo", "grokmini demo | cat"))
+SPEC = CommandSpec(
+    examples=("grokmini demo", "grokmini demo | cat"),
+    about="Makes a small project in a temporary folder and lets a session repair it. The answers are a script.",
+)
 
 
 def run(parsed: Parsed) -> int:

@@ -22,6 +22,7 @@ SPEC = CommandSpec(
         ),
     ),
     examples=("grokmini doctor", "grokmini doctor --model openai"),
+    about="Tests key, endpoint, streaming and tool calls of the model, and says what to fix.",
 )
 
 _MARKS = {"ok": "ok", "warning": "! ", "failed": "x ", "skipped": "--"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+import textwrap
+from collections.abc import Iterable, Sequence
 
 from grokmini import __version__
 from grokmini.cli.option import HELP, CommandSpec, Option
@@ -10,7 +12,9 @@ from grokmini.cli.options import HEADLESS, MAIN, OPTIONS, OTHER, PERMISSION, SES
 from grokmini.cli.table import COMMANDS
 
 LEFT = 31
-_GROUPS = (MAIN, SESSION, PERMISSION, HEADLESS, OTHER)
+ABOUT_WIDTH = 78
+COLUMN = 40
+GROUPS = (MAIN, SESSION, PERMISSION, HEADLESS, OTHER)
 
 
 def short_help() -> str:
@@ -21,7 +25,7 @@ def short_help() -> str:
         "",
         *(_row(option, 2) for option in OPTIONS if option.main),
         "",
-        *(_pair(name, summary, 12) for name, (_, summary) in COMMANDS.items()),
+        *_two_columns([(name, summary) for name, (_, summary) in COMMANDS.items()]),
     ]
     return "\n".join(lines) + "\n"
 
@@ -34,7 +38,7 @@ def full_help() -> str:
         "Usage: grokmini [OPTIONS] [PROMPT]",
         "       grokmini COMMAND [OPTIONS]      grokmini COMMAND --help tells more",
     ]
-    for group in _GROUPS:
+    for group in GROUPS:
         lines += ["", group, *(line for option in OPTIONS if option.group == group for line in _long(option))]
     lines += ["", "Commands", *(_pair(name, summary, 12) for name, (_, summary) in COMMANDS.items())]
     lines += [
@@ -58,14 +62,29 @@ def full_help() -> str:
     return "\n".join(lines) + "\n"
 
 
-def command_help(name: str, spec: CommandSpec) -> str:
+def command_help(name: str, summary: str, spec: CommandSpec) -> str:
     """The help of one subcommand."""
     words = f" {spec.words}" if spec.words else ""
-    lines = [f"Usage: grokmini {name} [OPTIONS]{words}", "", COMMANDS[name][1], ""]
+    lines = [f"Usage: grokmini {name} [OPTIONS]{words}"]
+    if spec.commands:
+        lines.append(f"       grokmini {name} COMMAND [OPTIONS]")
+    lines += ["", *(textwrap.wrap(spec.about, ABOUT_WIDTH) or [summary]), ""]
     lines += [_row(option, 9) for option in (*spec.options, HELP)]
+    if spec.commands:
+        lines += ["", *_two_columns([(row.name, row.summary) for row in spec.commands])]
     if spec.examples:
         lines += ["", "Examples", *(f"  {example}" for example in spec.examples)]
     return "\n".join(lines) + "\n"
+
+
+def _two_columns(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Commands with what they are for, read downwards."""
+    cells = [_pair(name, summary, 11) for name, summary in pairs]
+    rows = (len(cells) + 1) // 2
+    return [
+        f"{left:<{COLUMN}}{right}".rstrip()
+        for left, right in itertools.zip_longest(cells[:rows], cells[rows:], fillvalue="")
+    ]
 
 
 def _spelled(names: Iterable[str], option: Option) -> str:

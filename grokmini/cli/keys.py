@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.repl.keys import Press
 
-SPEC = CommandSpec(examples=("grokmini keys",))
+SPEC = CommandSpec(
+    examples=("grokmini keys",),
+    about="Shows for every key what this terminal sends and what it means here.",
+)
 STDIN = 0
 TOGETHER_SECONDS = 0.06
 """Bytes that come within this time of each other belong to one key."""

@@ -69,6 +69,11 @@ def _run(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
+    if words[:2] == ["completions", "words"] and words[2:3] not in (["-h"], ["--help"]):
+        # A shell asks while somebody waits at the Tab key: nothing else is loaded.
+        from grokmini.cli.completion_words import answer
+
+        return answer(words[2:])
     from grokmini.cli.table import COMMANDS, LATER
 
     if words and words[0] in COMMANDS:
@@ -102,10 +107,20 @@ def _subcommand(name: str, words: list[str]) -> int:
     from grokmini.cli.parse import parse_subcommand
     from grokmini.cli.table import COMMANDS
 
-    module = import_module(COMMANDS[name][0])
+    path, summary = COMMANDS[name]
+    module = import_module(path)
+    for row in module.SPEC.commands:
+        if words[:1] == [row.name]:
+            name, summary, words, module = (
+                f"{name} {row.name}",
+                row.summary,
+                words[1:],
+                import_module(row.module),
+            )
+            break
     parsed = parse_subcommand(name, module.SPEC, words)
     if parsed.flag("help"):
-        sys.stdout.write(command_help(name, module.SPEC))
+        sys.stdout.write(command_help(name, summary, module.SPEC))
         return 0
     code: int = module.run(parsed)
     return code

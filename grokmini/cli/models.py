@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SPEC = CommandSpec(
     options=(Option(("--json",), "json", "one JSON array"),),
     examples=("grokmini models", "grokmini models --json"),
+    about="Lists what --model takes: your own models, providers, and servers on this machine.",
 )
 
 

@@ -7,6 +7,9 @@ from typing import Literal, NamedTuple
 OptionKind = Literal["flag", "value", "repeat", "maybe"]
 """`flag` takes nothing, `value` one word, `repeat` one word each time it is given, `maybe` one word or none."""
 
+Completed = Literal["", "folders", "models", "sessions", "live-sessions"]
+"""What a shell looks up to complete a word, beside the words that a table names."""
+
 
 class Option(NamedTuple):
     """One option of a command line.
@@ -14,7 +17,7 @@ class Option(NamedTuple):
     `names` are its spellings, the first two shown in the short help. `dest` is the field it fills. `value` is
     the name of its word in help texts. `choices` are the only words it takes, `suggestions` words to complete
     among others; `fixed` is what a flag stores (True unless given). `main` options are in the short help.
-    `folder` says that its word is the path of a folder.
+    `completes` is what a shell looks up for its word. `about` is what the manual says beyond `help`.
     """
 
     names: tuple[str, ...]
@@ -27,19 +30,32 @@ class Option(NamedTuple):
     suggestions: tuple[str, ...] = ()
     fixed: str | bool = True
     main: bool = False
-    folder: bool = False
+    completes: Completed = ""
+    about: str = ""
+
+
+class CommandRow(NamedTuple):
+    """A command of a command: `module` holds its `SPEC` and `run`."""
+
+    name: str
+    module: str
+    summary: str
 
 
 class CommandSpec(NamedTuple):
     """The command line of one subcommand: its options, its free words and a few examples.
 
-    `words` names the free words as in a usage line; `choices` are the words that may stand there.
+    `words` names the free words as in a usage line; `choices` are the words that may stand there, `completes`
+    what a shell looks up for them. `about` is a sentence or two on what it does; `commands` are its own commands.
     """
 
     options: tuple[Option, ...] = ()
     words: str = ""
     choices: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
+    about: str = ""
+    completes: Completed = ""
+    commands: tuple[CommandRow, ...] = ()
 
 
 HELP = Option(("-h", "--help"), "help", "show this help", main=True)

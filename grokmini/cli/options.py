@@ -29,8 +29,10 @@ OPTIONS: tuple[Option, ...] = (
         "PROMPT",
         main=True,
     ),
-    Option(("-m", "--model"), "model", "the model to use", MAIN, "value", "NAME", main=True),
-    Option(("--cwd",), "cwd", "work in DIR", MAIN, "value", "DIR", main=True, folder=True),
+    Option(
+        ("-m", "--model"), "model", "the model to use", MAIN, "value", "NAME", main=True, completes="models"
+    ),
+    Option(("--cwd",), "cwd", "work in DIR", MAIN, "value", "DIR", main=True, completes="folders"),
     Option(("-c", "--continue"), "continue_last", "go on with this folder's last session", SESSION, main=True),
     Option(
         ("-r", "--resume"),
@@ -40,6 +42,25 @@ OPTIONS: tuple[Option, ...] = (
         "maybe",
         "ID",
         main=True,
+        completes="sessions",
+        about="ID is a session's id, 8 or more of its first characters, or its title. Alone: choose from a list.",
+    ),
+    Option(
+        ("--fork", "--fork-session"),
+        "fork",
+        "with -c or -r: go on in a copy",
+        SESSION,
+        about="The session itself stays as it is.",
+    ),
+    Option(
+        ("--follow",),
+        "follow",
+        "watch a session that runs elsewhere",
+        SESSION,
+        "maybe",
+        "ID",
+        completes="live-sessions",
+        about="Without ID the newest one that runs in this folder.",
     ),
     Option(("-s", "--session-id"), "session_id", "give the new session this UUID", SESSION, "value", "UUID"),
     Option(("--no-save",), "no_save", "keep nothing of the session on disk", SESSION),
@@ -95,7 +116,8 @@ class Options(NamedTuple):
     """What the command line asks for. None and empty mean that nothing was said.
 
     `read_stdin` (the word `-`) joins all of stdin to the prompt. `permission_mode` is one of our own five; with
-    `never_ask` (the spelling `dontAsk`) every question is answered No. `resume` "" is the bare `--resume`.
+    `never_ask` (the spelling `dontAsk`) every question is answered No. `resume` "" is the bare `--resume`,
+    `follow` "" the bare `--follow`; `fork` goes on in a copy of what `continue_last` or `resume` chooses.
     `tools` and `without_tools` are tool ids. `max_turns` counts model rounds, at least 1.
     """
 
@@ -113,6 +135,8 @@ class Options(NamedTuple):
     max_turns: int | None = None
     continue_last: bool = False
     resume: str | None = None
+    fork: bool = False
+    follow: str | None = None
     session_id: str | None = None
     save: bool = True
     output_format: str = "plain"

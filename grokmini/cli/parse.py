@@ -61,9 +61,14 @@ def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str]) -> Pa
 
 
 def parse_subcommand(name: str, spec: CommandSpec, argv: Sequence[str]) -> Parsed:
-    """The command line of a subcommand; its free words are checked against the ones it takes."""
+    """The command line of a subcommand; its free words are checked against the ones it takes.
+
+    Of a command that has commands, the words that are none of them are told so.
+    """
     prog = f"grokmini {name}"
     parsed = parse_words(prog, (*spec.options, HELP), argv)
+    if parsed.words and spec.commands and not spec.words:
+        raise _no_command(prog, parsed.words[0], spec)
     if parsed.words and not spec.words:
         raise UsageError(
             f"{prog} takes no words, but got {parsed.words[0]!r}", f"{prog} --help shows what there is"
@@ -72,6 +77,13 @@ def parse_subcommand(name: str, spec: CommandSpec, argv: Sequence[str]) -> Parse
         if spec.choices and word not in spec.choices:
             raise UsageError(f"{prog} does not know {word!r}", "it takes: " + ", ".join(spec.choices))
     return parsed
+
+
+def _no_command(prog: str, word: str, spec: CommandSpec) -> UsageError:
+    known = [row.name for row in spec.commands]
+    near = nearest(word, known, 1)
+    hint = f"did you mean {prog} {near[0]}?" if near else "it knows: " + ", ".join(known)
+    return UsageError(f"{prog} has no command {word!r}", hint)
 
 
 def parse_options(argv: Sequence[str]) -> Options:
@@ -96,9 +108,11 @@ def parse_options(argv: Sequence[str]) -> Options:
         deny=parsed.many("deny"),
         tools=_comma_list(parsed.text("tools")),
         without_tools=_comma_list(parsed.text("without_tools")),
-        max_turns=_at_least_one("--max-turns", parsed.text("max_turns")),
+        max_turns=at_least_one("--max-turns", parsed.text("max_turns")),
         continue_last=parsed.flag("continue_last"),
         resume=_maybe_text(parsed.text("resume")),
+        fork=parsed.flag("fork"),
+        follow=_maybe_text(parsed.text("follow")),
         session_id=_session_id(parsed.text("session_id")),
         save=not parsed.flag("no_save"),
         output_format=parsed.text("output_format") or "plain",
@@ -178,7 +192,8 @@ def _comma_list(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
-def _at_least_one(name: str, text: str | None) -> int | None:
+def at_least_one(name: str, text: str | None) -> int | None:
+    """The number behind an option; None when it was not given. Raises `UsageError`."""
     if text is None:
         return None
     if not (text.isascii() and text.isdigit()) or int(text) < 1:
@@ -193,11 +208,16 @@ def _check_together(options: Options) -> None:
         for name, given in (
             ("--continue", options.continue_last),
             ("--resume", options.resume is not None),
+            ("--follow", options.follow is not None),
             ("--session-id", options.session_id is not None),
         )
         if given
     ]
     if len(ways) > 1:
         raise UsageError(f"{ways[0]} and {ways[1]} exclude each other", "give one of them")
+    if options.fork and ways[:1] not in (["--continue"], ["--resume"]):
+        raise UsageError("--fork needs a session to copy", "give --continue or --resume=ID with it")
+    if options.follow is not None and (options.print_mode or options.read_stdin or options.prompt):
+        raise UsageError("--follow only watches: it takes no prompt", "for scripts: grokmini log --follow")
     if not options.save and len(ways) == 1 and ways[0] != "--session-id":
         raise UsageError(f"--no-save and {ways[0]} exclude each other", "give one of them")

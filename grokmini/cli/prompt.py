@@ -17,6 +17,7 @@ SPEC = CommandSpec(
         Option(("--concise",), "concise", "the short form that small windows get"),
     ),
     examples=("grokmini prompt", "grokmini prompt --dump | less"),
+    about="Shows what the model is told at the start, part by part, with the size of each.",
 )
 
 

@@ -6,27 +6,28 @@ A new one is a file in this package and a line here; the module is imported when
 from __future__ import annotations
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("grokmini.cli.demo", "watch a whole session, without any key"),
-    "doctor": ("grokmini.cli.doctor", "test key, endpoint, streaming, tool calls; say what to fix"),
-    "models": ("grokmini.cli.models", "list the models that can be used"),
-    "config": ("grokmini.cli.config", "show every setting and where it comes from"),
-    "prompt": ("grokmini.cli.prompt", "show what the model is told, part by part"),
-    "keys": ("grokmini.cli.keys", "show what this terminal sends for a key"),
-    "completions": ("grokmini.cli.completions", "print completions for bash, zsh or fish"),
+    "demo": ("grokmini.cli.demo", "watch a session, no key"),
+    "doctor": ("grokmini.cli.doctor", "test the model, the key"),
+    "models": ("grokmini.cli.models", "list the usable models"),
+    "config": ("grokmini.cli.config", "settings and their origin"),
+    "prompt": ("grokmini.cli.prompt", "what the model is told"),
+    "sessions": ("grokmini.cli.sessions", "list, search, fork, delete"),
+    "log": ("grokmini.cli.log", "print or follow a session"),
+    "keys": ("grokmini.cli.keys", "what the terminal sends"),
+    "completions": ("grokmini.cli.completions", "for bash, zsh and fish"),
 }
+"""A summary has 26 characters at most: the short help shows two columns. `CommandSpec.about` says more."""
 
 LATER = frozenset(
     {
         "acp",
         "compaction",
-        "log",
         "mcp",
         "memory",
         "plugin",
         "policy",
         "rewind",
         "sandbox",
-        "sessions",
         "worktree",
     }
 )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from grokmini.protocol.errors import UsageError
-from grokmini.text.paths import real_path
 
 NAME = "grokmini"
 PROJECT_FOLDER = ".grokmini"
@@ -90,6 +88,10 @@ def write_private(path: Path, data: bytes) -> None:
 
     The old content stays whole until the new one is on the disk. Raises `OSError`.
     """
+    import tempfile  # like the next one: not needed to find a place, and a shell asks for one at the Tab key
+
+    from grokmini.text.paths import real_path
+
     target = real_path(path)
     make_private_folder(target.parent)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

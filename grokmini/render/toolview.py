@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -79,7 +80,8 @@ _TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "canc
 
 class Preview(NamedTuple):
     """How many lines of a result are shown: of a command's end, of another tool's beginning, of a failure, of
-    a diff. `expand` is what a person may type to see all, with the block's id put in for `{id}`.
+    a diff. `expand` is what a person may type to see all, with the block's id put in for `{id}`. `cut` False leaves
+    long lines whole: they are for a pager, a pipe or a file.
     """
 
     run: int = 4
@@ -87,6 +89,11 @@ class Preview(NamedTuple):
     failure: int = 12
     diff: int = 40
     expand: str = ""
+    cut: bool = True
+
+
+WHOLE = Preview(run=sys.maxsize, listing=sys.maxsize, failure=sys.maxsize, diff=sys.maxsize, cut=False)
+"""Everything, for whoever asks for the whole session."""
 
 
 class ToolLook(NamedTuple):
@@ -113,6 +120,21 @@ class _End(NamedTuple):
     text: str
     style: Style = PLAIN
     failed: bool = False
+
+
+class Told(NamedTuple):
+    """A call in words: what was done, on what (whole, as it was given), and what is said of how it went."""
+
+    verb: str
+    subject: str
+    remarks: tuple[str, ...]
+
+
+def told(block: ToolBlock, place: ToolLook) -> Told:
+    """The words of a call's first line, for views that have no columns."""
+    remarks = ["".join(span.text for span in fact) for fact in _remarks(block)]
+    end = _end_of(block, place.look).text
+    return Told(_verb(block.tool), subject_of(block, place), (*remarks, end) if end else tuple(remarks))
 
 
 def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
@@ -353,6 +375,8 @@ def _below(lines: list[Line], place: ToolLook) -> list[Line]:
 
 def _fitted(lines: list[Line], place: ToolLook) -> list[Line]:
     """Lines cut to the width; a preview is no place for the terminal's own wrap."""
+    if not place.preview.cut:
+        return lines
     return [line if line.width <= place.width else _cut(line, place) for line in lines]
 
 

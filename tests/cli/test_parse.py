@@ -68,7 +68,7 @@ def test_an_unknown_option_names_the_nearest_one(wrong: str, right: str) -> None
     assert caught.value.hint == f"did you mean {right}?"
 
 
-@pytest.mark.parametrize("option", ["--sandbox", "--worktree", "--json-schema", "--fork", "--rules"])
+@pytest.mark.parametrize("option", ["--sandbox", "--worktree", "--json-schema", "--rules"])
 def test_options_of_features_that_do_not_exist_do_not_exist(option: str) -> None:
     with pytest.raises(UsageError, match=f"unknown option {option}"):
         parse_options([option, "x"])
@@ -121,8 +121,37 @@ def test_resume_takes_an_id_or_nothing(words: list[str], resume: str) -> None:
     assert parse_options(words).resume == resume
 
 
+@pytest.mark.parametrize("words", [["-c", "--fork"], ["--fork-session", "-c"], ["--fork", "--resume=x"]])
+def test_a_fork_goes_with_what_it_copies(words: list[str]) -> None:
+    assert parse_options(words).fork
+
+
+@pytest.mark.parametrize("words", [["--fork"], ["--fork", "-s", SESSION_ID], ["--fork", "--follow"]])
+def test_a_fork_of_nothing_says_what_is_missing(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="needs a session to copy"):
+        parse_options(words)
+
+
+@pytest.mark.parametrize(("words", "follow"), [(["--follow"], ""), (["--follow=x y"], "x y"), ([], None)])
+def test_follow_takes_an_id_or_nothing(words: list[str], follow: str | None) -> None:
+    assert parse_options(words).follow == follow
+
+
+@pytest.mark.parametrize("words", [["--follow", "-p", "x"], ["--follow=x", "do it"], ["--follow=x", "-"]])
+def test_following_takes_no_prompt(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="only watches"):
+        parse_options(words)
+
+
 @pytest.mark.parametrize(
-    "words", [["-c", "-r", "0193"], ["-c", "-s", SESSION_ID], ["--no-save", "-c"], ["--no-save", "--resume=x"]]
+    "words",
+    [
+        ["-c", "-r", "0193"],
+        ["-c", "-s", SESSION_ID],
+        ["--no-save", "-c"],
+        ["--no-save", "--resume=x"],
+        ["-c", "--follow"],
+    ],
 )
 def test_ways_to_choose_a_session_exclude_each_other(words: list[str]) -> None:
     with pytest.raises(UsageError, match="exclude"):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grokmini import __version__
+from tests.house.shipped import SHIPPED
 from tests.house.sources import PACKAGE, ROOT
 
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -37,13 +38,26 @@ def shipped_files() -> set[str]:
     }
 
 
-def test_the_wheel_holds_the_package_the_script_and_the_licence_and_nothing_else(built: Path) -> None:
+SHARED = {
+    "share/man/man1/grokmini.1",
+    "share/man/man5/grokmini-config.5",
+    "share/bash-completion/completions/grokmini",
+    "share/zsh/site-functions/_grokmini",
+    "share/fish/vendor_completions.d/grokmini.fish",
+}
+"""Where `man` and the shells look, below the folder that a program is installed into."""
+
+
+def test_the_wheel_holds_the_package_the_script_the_shared_files_and_the_licence_and_nothing_else(
+    built: Path,
+) -> None:
     (wheel,) = built.glob("*.whl")
     info, data = f"grokmini-{__version__}.dist-info", f"grokmini-{__version__}.data"
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert names == shipped_files() | {
         f"{data}/scripts/grokmini",
+        *(f"{data}/data/{name}" for name in SHARED),
         f"{info}/METADATA",
         f"{info}/WHEEL",
         f"{info}/RECORD",
@@ -63,12 +77,15 @@ def test_the_sdist_holds_sources_tests_and_readme_and_no_leftovers(built: Path) 
         "cli-script/grokmini",
         "tests/__main__.py",
         "tests/setup",
+        *SHIPPED,
     } <= names
     tops = {name.partition("/")[0] for name in names}
     assert tops <= {
         "grokmini",
         "tests",
         "cli-script",
+        "man",
+        "completions",
         "README.md",
         "LICENSE",
         "pyproject.toml",
@@ -88,6 +105,10 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ["-q", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
     subprocess.run([str(python), "-m", "pip", "install", *options, str(wheel)], check=True, capture_output=True)
     return python.parent
+
+
+def test_installed_the_manual_and_the_completions_lie_where_they_are_looked_for(installed: Path) -> None:
+    assert {name for name in SHARED if (installed.parent / name).is_file()} == SHARED
 
 
 def test_installed_by_the_pip_of_a_fresh_venv_the_version_costs_no_import(

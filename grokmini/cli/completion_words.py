@@ -1,0 +1,139 @@
+"""`grokmini completions words KIND [PREFIX]`: what a shell offers for a word that begins so.
+
+Somebody waits at the Tab key, so this loads no part of the program that takes time to load: it reads names and
+titles where the store and the settings keep them. One candidate a line; a tab and what it is may follow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grokmini.cli.option import CommandSpec
+from grokmini.config.paths import Places, find_places
+from grokmini.protocol.errors import UsageError
+from grokmini.store.layout import SESSIONS, SUMMARY, encode_cwd
+
+if TYPE_CHECKING:
+    from grokmini.cli.parse import Parsed
+
+SPEC = CommandSpec(
+    words="KIND [PREFIX]",
+    examples=("grokmini completions words sessions 0193", "grokmini completions words models"),
+    about="What the completion scripts look up. KIND is sessions, live-sessions or models.",
+)
+
+MOST = 50
+"""Sessions that are offered: nobody reads more."""
+
+MOST_READ = 500
+"""Sessions that are looked into for a title: the newest."""
+
+Find = Callable[[str, Places], Iterable[str]]
+
+
+def run(parsed: Parsed) -> int:
+    """See `answer`, which `main` calls without this detour."""
+    return answer(parsed.words)
+
+
+def answer(words: list[str]) -> int:
+    """Print the candidates. Whatever is wrong means none: a message would land in somebody's command line."""
+    kind, prefix = (*words, "", "")[:2]
+    if kind not in KINDS:
+        return 2
+    try:
+        places = find_places(os.environ)
+        found = KINDS[kind](prefix, places) if places else ()
+        sys.stdout.write("".join(f"{line}\n" for line in found if line.replace("\t", "", 1).isprintable()))
+        sys.stdout.flush()
+    except (OSError, ValueError, UsageError):
+        return 1
+    return 0
+
+
+def sessions(prefix: str, places: Places) -> Iterator[str]:
+    """Ids with their titles, this folder's and the newest first; where no id begins so, titles that do."""
+    return _named(prefix, _newest(places))
+
+
+def live_sessions(prefix: str, places: Places) -> Iterator[str]:
+    """The same of the sessions that run now."""
+    from grokmini.store.driver_lock import is_driven
+
+    return _named(prefix, filter(is_driven, islice(_newest(places), MOST_READ)))
+
+
+def models(prefix: str, places: Places) -> Iterator[str]:
+    """The person's own models, the providers whose key is there, and the demo."""
+    import tomllib
+
+    import grokmini.sampler
+
+    names = list(_own_models(places.config / "config.toml"))
+    rows = tomllib.loads((Path(grokmini.sampler.__path__[0]) / "catalogue.toml").read_text(encoding="utf-8"))
+    names += [
+        f"{name}\t{row['title']}"
+        for name, row in rows.items()
+        if row.get("model") and any(os.environ.get(key, "").strip() for key in row.get("keys", ()))
+    ]
+    return (name for name in (*names, "demo\tanswers from a script") if name.startswith(prefix))
+
+
+KINDS: dict[str, Find] = {"sessions": sessions, "live-sessions": live_sessions, "models": models}
+
+
+def _named(prefix: str, directories: Iterator[Path]) -> Iterator[str]:
+    newest = list(islice(directories, MOST_READ))
+    by_id = [directory for directory in newest if directory.name.startswith(prefix)]
+    for directory in by_id[:MOST]:
+        yield f"{directory.name}\t{_title(directory)}"
+    if not by_id:
+        titles = dict.fromkeys(map(_title, newest))
+        wanted = prefix.casefold()
+        yield from islice((title for title in titles if title.casefold().startswith(wanted)), MOST)
+
+
+def _newest(places: Places) -> Iterator[Path]:
+    """Session directories. Ids sort by time, so no file need be looked at."""
+    root = places.state / SESSIONS
+    here = root / encode_cwd(Path.cwd())
+    yield from _below([here])
+    yield from _below(group for group in root.iterdir() if group != here)
+
+
+def _below(groups: Iterable[Path]) -> Iterator[Path]:
+    found = [(name, group) for group in map(str, groups) for name in _names(group)]
+    found.sort(reverse=True)
+    return (Path(group, name) for name, group in found)
+
+
+def _names(group: str) -> list[str]:
+    try:
+        with os.scandir(group) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _title(directory: Path) -> str:
+    try:
+        return " ".join(str(json.loads((directory / SUMMARY).read_bytes()).get("title", "")).split())
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def _own_models(path: Path) -> Iterator[str]:
+    import tomllib
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get("model", {})
+    except FileNotFoundError:
+        return
+    if isinstance(table, dict):
+        yield from (str(name) for name in table)

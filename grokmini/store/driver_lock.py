@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
-from grokmini.store.layout import DRIVER_LOCK, open_private
+from grokmini.store.file_system import is_remote
+from grokmini.store.layout import DRIVER_LEASE, DRIVER_LOCK, open_private
+from grokmini.store.lease import Lease, LeaseHeldError, live_holder
 
 _POLL_SECONDS = 0.05
 _LEAST_ATTEMPTS = 3
@@ -27,39 +29,71 @@ class SessionBusyError(SessionError):
 
 
 class DriverLock:
-    """The held lock of one session directory."""
+    """The held lock of one session directory; on a network file system a lease beside it."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, directory: Path, descriptor: int, lease: Lease | None) -> None:
+        self._directory = directory
         self._descriptor = descriptor
+        self._lease = lease
 
     @classmethod
-    def acquire(cls, directory: Path) -> DriverLock:
+    def acquire(cls, directory: Path, *, remote: bool | None = None) -> DriverLock:
         """Become the driver. Whoever wants to wait for another process asks again.
 
-        Raises `SessionBusyError` naming the holder, `OSError` when no lock file can be made.
+        `remote` says whether the directory is on a network file system; by default that is found out. Raises
+        `SessionBusyError` naming the holder, `OSError` when no lock file can be made.
         """
         descriptor = open_private(directory / DRIVER_LOCK, os.O_RDWR)
-        attempts = 0
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                attempts += 1
-                if attempts >= _LEAST_ATTEMPTS:
-                    holder = read_holder(directory)
-                    os.close(descriptor)
-                    raise SessionBusyError(directory.name, holder) from None
-                time.sleep(_POLL_SECONDS)
-            except OSError:
-                os.close(descriptor)
-                raise
+        try:
+            _lock(descriptor, directory)
+            lease = _lease_of(directory, is_remote(directory) if remote is None else remote)
+        except BaseException:
+            os.close(descriptor)
+            raise
         _sign(descriptor)
-        return cls(descriptor)
+        return cls(directory, descriptor, lease)
+
+    @property
+    def by_lease(self) -> bool:
+        """Whether it holds by a lease, since locks may not be seen by other hosts."""
+        return self._lease is not None
+
+    def refresh(self) -> None:
+        """Keep the lease alive. Raises `SessionBusyError` when another process has taken it over, `OSError`."""
+        if self._lease is None:
+            return
+        try:
+            self._lease.refresh()
+        except LeaseHeldError as error:
+            raise SessionBusyError(self._directory.name, str(error)) from error
 
     def release(self) -> None:
         """Let another process drive."""
+        if self._lease is not None:
+            self._lease.release()
         os.close(self._descriptor)
+
+
+def _lock(descriptor: int, directory: Path) -> None:
+    attempts = 0
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            attempts += 1
+            if attempts >= _LEAST_ATTEMPTS:
+                raise SessionBusyError(directory.name, read_holder(directory)) from None
+            time.sleep(_POLL_SECONDS)
+
+
+def _lease_of(directory: Path, remote: bool) -> Lease | None:
+    if not remote:
+        return None
+    try:
+        return Lease.acquire(directory)
+    except LeaseHeldError as error:
+        raise SessionBusyError(directory.name, str(error)) from error
 
 
 def _sign(descriptor: int) -> None:
@@ -86,11 +120,20 @@ def read_holder(directory: Path) -> str:
 
 def holder(directory: Path) -> str | None:
     """Who drives the session, as `process PID on HOST`; None when nobody does."""
-    return read_holder(directory) if is_driven(directory) else None
+    if _is_locked(directory):
+        return read_holder(directory)
+    try:
+        return live_holder(directory) if (directory / DRIVER_LEASE).exists() else None
+    except OSError:
+        return None
 
 
 def is_driven(directory: Path) -> bool:
     """Whether some process drives the session right now."""
+    return holder(directory) is not None
+
+
+def _is_locked(directory: Path) -> bool:
     try:
         descriptor = os.open(directory / DRIVER_LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -7,6 +7,7 @@ again. After a failure the history is written whole, once, in place of the file.
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from grokmini.protocol.events import EventRecord
 from grokmini.protocol.items import Stored
 from grokmini.store.atomic import replace_file
 from grokmini.store.coalesce import coalesce
-from grokmini.store.driver_lock import DriverLock
+from grokmini.store.driver_lock import DriverLock, SessionBusyError
 from grokmini.store.jsonl import AppendFile
 from grokmini.store.layout import (
     DRIVER_LOCK,
@@ -39,8 +40,11 @@ EVENT_BYTES_LIMIT = 64 << 20
 class SessionDisk:
     """What one session still owes the disk. Not thread-safe."""
 
-    def __init__(self, root: Path, directory: Path, summary: Summary, *, new: bool) -> None:
-        """Nothing is touched before `acquire` or `write`."""
+    def __init__(
+        self, root: Path, directory: Path, summary: Summary, *, new: bool, remote: bool | None = None
+    ) -> None:
+        """Nothing is touched before `acquire` or `write`. `remote` is `DriverLock.acquire`'s."""
+        self._remote = remote
         self._root = root
         self.directory = directory
         self._summary = summary
@@ -57,6 +61,7 @@ class SessionDisk:
         self._lock: DriverLock | None = None
         self._files: tuple[AppendFile, AppendFile] | None = None
         self._new_names = False
+        self._taken_over: SessionBusyError | None = None
 
     def loaded(self, items: Sequence[Stored], summary: Summary) -> None:
         """What the files already hold."""
@@ -93,11 +98,35 @@ class SessionDisk:
 
     def acquire(self) -> None:
         """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""
+        if self._taken_over is not None:
+            raise self._taken_over
         if self._lock is None:
             make_group(self._root, Path(self._summary.cwd))
             make_private_directory(self.directory)
-            self._lock = DriverLock.acquire(self.directory)
+            self._lock = DriverLock.acquire(self.directory, remote=self._remote)
             self._new_names = True
+
+    @property
+    def by_lease(self) -> bool:
+        """Whether other hosts see this driver by its lease alone."""
+        return self._lock is not None and self._lock.by_lease
+
+    def stay(self) -> None:
+        """Say to other hosts that we still drive. Raises `SessionBusyError`, `OSError`.
+
+        Whoever was taken over, after a long sleep, never writes again: the files are another's by then.
+        """
+        if self._lock is not None:
+            try:
+                self._lock.refresh()
+            except SessionBusyError as error:
+                self._taken_over = error
+                raise
+
+    def touch(self) -> None:
+        """Show clean-ups that the session is in use. Raises `OSError`."""
+        if self._worth_keeping:
+            os.utime(self.directory)
 
     def write(self, *, durable: bool = False, index: bool = True) -> None:
         """Write all that is waiting; with `durable` wait until it is on the disk itself.
@@ -105,6 +134,8 @@ class SessionDisk:
         Without `index` the summary may wait, unless there is none yet: a session that nobody can find would
         not be saved. Raises `OSError`.
         """
+        if self.by_lease:
+            self.stay()
         history, updates = self._open()
         if self._whole:
             self._rewrite()

@@ -16,10 +16,12 @@ from typing import NamedTuple, TypeAlias, assert_never
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import EventRecord, PermissionAsked, SessionEnded, TurnEnded, TurnStarted
 from grokmini.protocol.items import Stored
+from grokmini.store.lease import REFRESH_SECONDS
 from grokmini.store.session_disk import SessionDisk
 
 EVENT_SECONDS = 0.5
 RETRY_SECONDS = 5.0
+TOUCH_SECONDS = 3_600.0
 
 _AT_ONCE = (TurnStarted, TurnEnded, PermissionAsked, SessionEnded)
 
@@ -83,6 +85,8 @@ class SessionWriter:
         self._urgent = False
         self._events_due: float | None = None
         self._retry_due = time.monotonic() + retry_seconds if failing else None
+        self._touch_due = time.monotonic() + TOUCH_SECONDS
+        self._stay_due: float | None = None
         self._thread = threading.Thread(target=self._run, name="session-writer", daemon=True)
         self._thread.start()
 
@@ -122,6 +126,7 @@ class SessionWriter:
         """Wait for work and write it; True after the last."""
         self._signal.wait(self._patience())
         self._signal.clear()
+        self._keep_alive()
         if not self._is_time():
             return False
         flushes = self._waiting = self._take()
@@ -158,9 +163,23 @@ class SessionWriter:
             self._signal.clear()
             waiting = [self._inbox.popleft() for _ in range(len(self._inbox))]
 
-    def _patience(self) -> float | None:
-        due = [moment for moment in (self._events_due, self._retry_due) if moment is not None]
-        return max(0.0, min(due) - time.monotonic()) if due else None
+    def _patience(self) -> float:
+        moments = (self._events_due, self._retry_due, self._touch_due, self._stay_due)
+        return max(0.0, min(moment for moment in moments if moment is not None) - time.monotonic())
+
+    def _keep_alive(self) -> None:
+        """What a driver does that has nothing to write: its lease is renewed, its directory touched each hour."""
+        if self._stay_due is None and self._disk.by_lease:
+            self._stay_due = time.monotonic() + REFRESH_SECONDS
+        try:
+            if self._passed(self._stay_due):
+                self._stay_due = time.monotonic() + REFRESH_SECONDS
+                self._disk.stay()
+            if self._passed(self._touch_due):
+                self._touch_due = time.monotonic() + TOUCH_SECONDS
+                self._disk.touch()
+        except (OSError, SessionError) as error:
+            self._fail(error)
 
     def _is_time(self) -> bool:
         """Whether something has to be written now; else events may still gather.
@@ -205,11 +224,7 @@ class SessionWriter:
         try:
             self._disk.write(durable=durable, index=index)
         except (OSError, SessionError) as error:
-            self._disk.failed()
-            self._retry_due = time.monotonic() + self._retry_seconds
-            if not self._failing:
-                self._failing = True
-                self._on_trouble(Trouble(error))
+            self._fail(error)
             return False
         self._retry_due = None
         if self._failing:
@@ -217,6 +232,13 @@ class SessionWriter:
             self._on_trouble(Trouble(None, self._disk.events_lost))
             self._disk.events_lost = 0
         return True
+
+    def _fail(self, error: OSError | SessionError) -> None:
+        self._disk.failed()
+        self._retry_due = time.monotonic() + self._retry_seconds
+        if not self._failing:
+            self._failing = True
+            self._on_trouble(Trouble(error))
 
 
 def answer_on(loop: asyncio.AbstractEventLoop, future: asyncio.Future[bool]) -> Callable[[bool], None]:

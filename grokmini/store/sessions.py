@@ -89,7 +89,7 @@ class SessionStore:
             notices = (trouble_notice(Trouble(error)),)
             files = SessionFiles(disk, summary, failing=True, now=self._now)
         else:
-            notices = ()
+            notices = (_lease_notice(),) if disk.by_lease else ()
             files = SessionFiles(disk, summary, now=self._now)
         factors = read_factors(self._root)
         return OpenSession(summary.session_id, directory, (), summary, 0, notices, files, factors)
@@ -128,6 +128,8 @@ class SessionStore:
             notices.append(_skipped_notice(read.skipped, directory / HISTORY))
         if refused is not None:
             notices.append(trouble_notice(Trouble(refused)))
+        if disk.by_lease:
+            notices.append(_lease_notice())
         disk.loaded(read.values, summary)
         return OpenSession(
             session_id=directory.name,
@@ -238,6 +240,14 @@ def _summary_of(directory: Path) -> tuple[Summary, list[Notice]]:
         "summary_damaged",
     )
     return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent))), [notice]
+
+
+def _lease_notice() -> Notice:
+    return Notice(
+        "info",
+        "The session is on a network file system: other hosts see by a file renewed every 30 s that it is in use.",
+        "lease",
+    )
 
 
 def _skipped_notice(count: int, path: Path) -> Notice:

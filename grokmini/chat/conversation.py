@@ -136,7 +136,9 @@ class Conversation:
         """Drop results too old to matter (slimming, second layer); how many were dropped now."""
         slim = clear_old_results(self._stored, age=self._clear_age)
         if slim.changed:
+            paired = self._paired
             self._take(slim.items)
+            self._paired = paired
         return slim.changed
 
     def _append(self, stored: Stored) -> None:

@@ -72,8 +72,8 @@ class RequestCopy:
         """`history` is every item with its estimate; `state` what the requests before left out."""
         self.model = model
         self.items: list[ConversationItem] = []
-        self._figure = Figure()
-        self._uncut = Figure()
+        self._plain = self._careful = 0
+        self._saved = Figure()
         self._turns = 0
         self._cut_turn = 0
         self._long: list[_LongResult] = []
@@ -95,7 +95,12 @@ class RequestCopy:
     @property
     def figure(self) -> Figure:
         """Estimate of the items as they are sent."""
-        return self._figure
+        return self._uncut.minus(self._saved)
+
+    @property
+    def _uncut(self) -> Figure:
+        """The same with no result cut."""
+        return Figure(self._plain, self._careful)
 
     def serves(self, model: ModelSpec) -> bool:
         """Whether this copy is for that model."""
@@ -146,17 +151,17 @@ class RequestCopy:
         return max(0, self._turns - PROTECTED_TURNS)
 
     def _slim(self, offered: Figure, factor: float | None) -> None:
-        tokens, uncut = (figure.plus(offered).corrected(factor) for figure in (self._figure, self._uncut))
+        tokens, uncut = (figure.plus(offered).corrected(factor) for figure in (self.figure, self._uncut))
         need = Need(tokens, uncut, self.model.context_window)
         self._cut_to(next_cut(self._cut_turn, turns=self._turns, need=need))
         if self._images and self.model.supports.images:
             sizes = [image.size for image in self._images]
-            self._hide(next_hidden(sizes, self._hidden, text_tokens=self._figure.plus(offered).plain))
+            self._hide(next_hidden(sizes, self._hidden, text_tokens=self.figure.plus(offered).plain))
 
     def _add(self, item: ConversationItem, figure: Figure) -> None:
         self.items.append(item)
-        self._figure = self._figure.plus(figure)
-        self._uncut = self._uncut.plus(figure)
+        self._plain += figure.plain
+        self._careful += figure.careful
 
     def _add_result(self, item: ToolResultItem, figure: Figure) -> None:
         if self._answers and (call_id := self._answers.popleft()) != item.call_id:
@@ -205,12 +210,14 @@ class RequestCopy:
         """Cut the long results of real turns up to that one, and none after it."""
         if turn < self._cut_turn:
             for result in self._long[: self._cut_results]:
-                self._put(result.place, result.whole)
-            self._cut_results = 0
+                self.items[result.place] = result.whole
+            self._cut_results, self._saved = 0, Figure()
         self._cut_turn = turn
         while self._cut_results < len(self._long) and self._long[self._cut_results].turn <= turn:
             result = self._long[self._cut_results]
-            self._put(result.place, cut_result(result.whole))
+            short = cut_result(result.whole)
+            self._saved = self._saved.plus(figure_of_item(result.whole)).minus(figure_of_item(short))
+            self.items[result.place] = short
             self._cut_results += 1
 
     def _hide(self, count: int) -> None:
@@ -220,10 +227,7 @@ class RequestCopy:
             assert isinstance(item, UserItem)
             hidden = hide_image(item, image.part, GONE)
             change = figure_of_item(hidden).minus(figure_of_item(item))
-            self._uncut = self._uncut.plus(change)
-            self._put(image.place, hidden)
+            self._plain += change.plain
+            self._careful += change.careful
+            self.items[image.place] = hidden
         self._hidden = max(self._hidden, count)
-
-    def _put(self, place: int, item: ConversationItem) -> None:
-        self._figure = self._figure.minus(figure_of_item(self.items[place])).plus(figure_of_item(item))
-        self.items[place] = item

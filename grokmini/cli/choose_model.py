@@ -64,7 +64,7 @@ async def find_model(root: Root) -> Found:
 
         return Found((await only_model(catalogue, choice)).spec)
     if isinstance(choice, Chosen):
-        return Found(await _as_it_runs(root, choice.spec))
+        return Found(await as_it_runs(root, choice.spec))
     from grokmini.sampler.local import find_local
 
     local = await find_local(catalogue.providers)
@@ -75,7 +75,7 @@ async def find_model(root: Root) -> Found:
     raise NoModelError(choice.message, choice.hint)
 
 
-async def _as_it_runs(root: Root, spec: ModelSpec) -> ModelSpec:
+async def as_it_runs(root: Root, spec: ModelSpec) -> ModelSpec:
     """A model of a server on this machine with the window that the server tells, if it is there."""
     row = root.catalogue.providers.get(spec.provider)
     if row is None or not row.local or spec.name != f"{spec.provider}/{spec.model}":

@@ -17,6 +17,7 @@ from grokmini.chat.actor import ChatHandle, start_chat
 from grokmini.chat.events import ChatEvent, Repaired
 from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs, open_files
+from grokmini.cli.go_on import new_setup, setup_of
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.config.grants import GRANTS_FILE, GrantFile
@@ -26,7 +27,6 @@ from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import Notice, SessionStarted, TodoChanged
 from grokmini.protocol.items import UserItem
 from grokmini.protocol.model import ModelSpec
-from grokmini.protocol.permission import PermissionMode
 from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
 from grokmini.sandbox.unconfined import UnconfinedRunner
@@ -35,6 +35,7 @@ from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
 from grokmini.session.prefix import SessionPrefix
 from grokmini.session.stream import EventStream, Subscription
+from grokmini.session.titles import may_be_asked
 from grokmini.session.turn import CONCISE_WINDOW
 from grokmini.store.sessions import OpenSession
 from grokmini.tools.builtin.todo_write import TodoStore, todos_from
@@ -76,8 +77,19 @@ async def open_session(options: Options, *, interactive: bool, env: Mapping[str,
     )
 
 
-async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, interactive: bool) -> Wired:
-    """Open the session's files, connect its parts and start the engine."""
+async def start_session(
+    root: Root,
+    model: ModelSpec,
+    open_as: OpenAs,
+    *,
+    interactive: bool,
+    may_title: Callable[[ModelSpec], bool] = may_be_asked,
+) -> Wired:
+    """Open the session's files, connect its parts and start the engine.
+
+    A session that goes on does so with its own model and permission mode unless the command line names others.
+    `may_title` says which models may be asked for a title.
+    """
     registry, rules = (
         _registry(root),
         _rules(root),
@@ -92,18 +104,23 @@ async def start_session(root: Root, model: ModelSpec, open_as: OpenAs, *, intera
     )
     stream = EventStream(opened.session_id, opened.files, next_seq=opened.last_seq + 1, clock=time.time)
     events = stream.subscribe()
-    runner, live = UnconfinedRunner(), Live(_mode(root), model)
+    setup = await setup_of(root, opened.summary, model) if opened.items else new_setup(root, model)
+    runner, live = UnconfinedRunner(), Live(setup.mode, setup.model)
     _announce(root, opened, stream, live, runner)
+    for notice in setup.notices:
+        stream.emit(notice)
     opened.files.on_trouble = stream.emit
     chat, _ = start_chat(
         opened.items,
         opened.files,
         on_event=lambda event: _tell(stream, event),
         on_factor=opened.files.factor_learnt,
-        usage={"main": opened.summary.usage},
+        usage=opened.summary.usage_rows or {"main": opened.summary.usage},
         factors=opened.token_factors,
     )
-    parts = _connect(root, opened, stream, chat, live, runner, registry, rules, interactive=interactive)
+    parts = _connect(
+        root, opened, stream, chat, live, runner, registry, rules, interactive=interactive, may_title=may_title
+    )
     handle = start_engine(parts, live, stream)
     return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, runner.kill_now)
 
@@ -119,6 +136,7 @@ def _connect(
     rules: RuleSet,
     *,
     interactive: bool,
+    may_title: Callable[[ModelSpec], bool],
 ) -> Parts:
     settings = root.settings
     workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
@@ -147,6 +165,8 @@ def _connect(
         branch_of=branch_of,
         interactive=interactive and not (root.options.never_ask or settings.permission.never_ask),
         max_turns=root.options.max_turns or settings.session.max_turns,
+        title_source=opened.summary.title_source,
+        may_title=may_title if interactive else lambda model: False,
         clock=time.time,
         monotonic=time.monotonic,
     )
@@ -205,11 +225,6 @@ def _registry(root: Root) -> ToolRegistry:
     )
     registry.finalize()
     return registry
-
-
-def _mode(root: Root) -> PermissionMode:
-    asked = root.options.permission_mode
-    return PermissionMode(asked) if asked else root.settings.permission.mode
 
 
 def _rules(root: Root) -> RuleSet:

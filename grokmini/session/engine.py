@@ -28,6 +28,7 @@ from grokmini.session.path_locks import PathLocks
 from grokmini.session.queue import PromptQueue
 from grokmini.session.shell import ShellRun, run_shell
 from grokmini.session.stream import EventStream
+from grokmini.session.titles import TitleDone, Titles
 from grokmini.session.turn import Turn
 from grokmini.text.paths import visible_path
 
@@ -50,7 +51,7 @@ class ShellDone(msgspec.Struct, frozen=True):
     run: ShellRun
 
 
-Work: TypeAlias = commands.SessionCommand | TurnDone | ShellDone
+Work: TypeAlias = commands.SessionCommand | TurnDone | ShellDone | TitleDone
 Lane = Literal["stop", "inside", "outside"]
 
 ORDER: tuple[Lane, ...] = ("stop", "inside", "outside")
@@ -72,6 +73,7 @@ class SessionEngine:
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
         self._shell_task: asyncio.Task[None] | None = None
+        self._titles = Titles(parts, live, emit=stream.emit, done=lambda done: self._put("inside", done))
         self._locks = PathLocks()
         self._shutdown: commands.Shutdown | None = None
         self._over = False
@@ -96,6 +98,7 @@ class SessionEngine:
 
     async def run(self) -> None:
         """Serve until shutdown, then close everything. Cancelling it is a shutdown too."""
+        self._parts.chat.set_model(self._live.model)
         try:
             while self._shutdown is None:
                 work = self._next()
@@ -131,6 +134,8 @@ class SessionEngine:
                 await self._turn_done(work.ended)
             case ShellDone():
                 await self._shell_done(work.run)
+            case TitleDone():
+                await self._titles.finished(work)
             case commands.Prompt():
                 await self._prompt(work)
             case commands.Interject():
@@ -142,9 +147,12 @@ class SessionEngine:
                 self._edit_queue(work)
             case commands.SetMode():
                 self._live.mode = work.mode
+                self._settings_changed()
                 self._stream.emit(events.ModeChanged(work.mode))
             case commands.SetModel():
                 self._set_model(work.name)
+            case commands.SetTitle():
+                await self._titles.rename(work.title)
             case commands.RunShell():
                 self._start_shell(work.command)
             case commands.ChangeDirectory():
@@ -164,6 +172,7 @@ class SessionEngine:
             self._stream.emit(event, prompt.prompt_id)
 
         runner = CallRunner(emit=emit, locks=self._locks, monotonic=self._parts.monotonic)
+        self._parts.record.runs_with(self._live.model.name, self._live.mode)
         index = await self._parts.chat.next_prompt_index()
         turn = self._turn = Turn(self._parts, self._live, prompt, index, emit=emit, runner=runner)
 
@@ -183,6 +192,7 @@ class SessionEngine:
         if following is not None:
             self._stream.emit(events.PromptUnqueued(following.prompt_id, "started"), following.prompt_id)
             await self._start(following)
+        await self._titles.turn_ended(ended)
 
     async def _record_end(self, ended: events.TurnEnded) -> None:
         """The turn is over: tell the index and the world, and have it written."""
@@ -194,8 +204,9 @@ class SessionEngine:
             model=self._live.model.name,
             tokens=await chat.tokens(),
             messages=len(await chat.items()),
-            usage=(await chat.usage()).session,
         )
+        bill = await chat.usage()
+        self._parts.record.spent(bill.session, bill.rows)
         self._stream.emit(ended, trace_id)
         await chat.flush()
 
@@ -232,7 +243,13 @@ class SessionEngine:
         except UsageError as error:
             self._stream.emit(events.Notice("error", f"{error.message} {error.hint}".strip(), "model"))
             return
+        self._settings_changed()
         self._stream.emit(events.ModelChanged(self._live.model.name, self._live.model.context_window))
+
+    def _settings_changed(self) -> None:
+        """What counts with the model does so from now on, and a resumed session goes on like this."""
+        self._parts.chat.set_model(self._live.model)
+        self._parts.record.runs_with(self._live.model.name, self._live.mode)
 
     def _start_shell(self, command: str) -> None:
         if self._shell_task is not None:
@@ -305,9 +322,12 @@ class SessionEngine:
             _, late = await asyncio.wait(running, timeout=STEP_SECONDS)
             for task in late:
                 task.cancel()
+        await self._titles.give_up()
         for work in tuple(self._lanes["inside"]):
             if isinstance(work, TurnDone):
                 await self._record_end(work.ended)
+            elif isinstance(work, TitleDone):
+                await self._titles.finished(work)
         return [f"{task.get_name()} did not stop in {STEP_SECONDS:g} s" for task in late]
 
 

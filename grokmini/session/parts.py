@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grokmini.chat.actor import ChatHandle
+from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import ModelSpec
 from grokmini.protocol.permission import PermissionMode
 from grokmini.sandbox.runner import CommandRunner
@@ -23,7 +24,8 @@ class Parts:
 
     `move_to` makes another folder the working directory of files and commands; `branch_of` reads the git branch
     of a folder ("" for none). `interactive` says whether a person can be asked. `max_turns` limits the model
-    rounds of a prompt, 0 for no limit. `clock` is seconds since the epoch, `monotonic` seconds that only grow.
+    rounds of a prompt, 0 for no limit. `title_source` is where the title so far is from, and `may_title` whether a
+    model may be asked for one. `clock` is seconds since the epoch, `monotonic` seconds that only grow.
     """
 
     session_id: str
@@ -43,6 +45,8 @@ class Parts:
     branch_of: Callable[[Path], str]
     interactive: bool
     max_turns: int
+    title_source: TitleSource
+    may_title: Callable[[ModelSpec], bool]
     clock: Callable[[], float]
     monotonic: Callable[[], float]
 

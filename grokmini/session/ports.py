@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
-from grokmini.protocol.events import EventRecord
+from grokmini.protocol.events import EventRecord, TitleSource
 from grokmini.protocol.items import ConversationItem
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
+from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.samples import SampleEvent
 
 
@@ -44,10 +45,17 @@ class SessionRecord(Protocol):
     def prompt_started(self, text: str, prompt_index: int) -> None:
         """A prompt was accepted."""
 
-    def turn_ended(
-        self, *, model: str, tokens: int, messages: int, usage: Mapping[str, Usage] | None = None
-    ) -> None:
-        """A turn is over; figures are totals of the session, `usage` its bill by model."""
+    def turn_ended(self, *, model: str, tokens: int, messages: int) -> None:
+        """A turn is over; figures are totals of the session."""
+
+    def spent(self, usage: Mapping[str, Usage], rows: Mapping[str, Mapping[str, Usage]]) -> None:
+        """The session's bill by model, and by kind of work and model."""
+
+    def title_changed(self, title: str, source: TitleSource) -> None:
+        """What the session is called. A generated title takes the place of no manual one."""
+
+    def runs_with(self, model: str, mode: PermissionMode) -> None:
+        """The model and the permission mode in force: with these it goes on when it is resumed."""
 
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on."""

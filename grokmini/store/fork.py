@@ -30,8 +30,9 @@ from grokmini.store.layout import (
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.sessions import SessionInfo, SessionStore
-from grokmini.store.summary import TITLE_LIMIT, Summary, change_summary, read_summary
+from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.store.updates import TURN_STARTED, read_event
+from grokmini.text.title import TITLE_LIMIT
 
 FORK_MARK = " (fork)"
 _BLOCK = 1 << 16

@@ -9,7 +9,8 @@ from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import DriverLock
 from grokmini.store.layout import REAL_CWD, SUMMARY
 from grokmini.store.session_files import reason_of
-from grokmini.store.summary import TITLE_LIMIT, Summary, change_summary, read_summary, title_of
+from grokmini.store.summary import Summary, change_summary, read_summary
+from grokmini.text.title import TITLE_LIMIT, title_of
 
 
 def rename(directory: Path, title: str) -> str:

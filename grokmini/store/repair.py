@@ -18,8 +18,9 @@ from grokmini.store.jsonl import quarantine, read_jsonl
 from grokmini.store.layout import HISTORY, SUMMARY, decode_cwd
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
-from grokmini.store.summary import Summary, change_summary, read_summary, title_of
+from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.store.updates import read_updates
+from grokmini.text.title import title_of
 
 
 class Repaired(NamedTuple):

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from grokmini.protocol.events import EventRecord, Notice
+from grokmini.protocol.events import EventRecord, Notice, TitleSource
 from grokmini.protocol.items import Stored
 from grokmini.protocol.model import Usage
+from grokmini.protocol.permission import PermissionMode
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_writer import (
     RETRY_SECONDS,
@@ -23,7 +24,8 @@ from grokmini.store.session_writer import (
     answer_on,
 )
 from grokmini.store.spill import SessionSpill
-from grokmini.store.summary import Summary, title_of
+from grokmini.store.summary import Summary
+from grokmini.text.title import title_of
 
 PROMPT_LIMIT = 2_000
 """Characters of the last prompt that the summary keeps."""
@@ -88,10 +90,8 @@ class SessionFiles(SessionSpill):
             changes["title"] = title
         self._put(ChangeSummary(changes))
 
-    def turn_ended(
-        self, *, model: str, tokens: int, messages: int, usage: Mapping[str, Usage] | None = None
-    ) -> None:
-        """A turn is over; `usage` is the session's bill by model, where it is known."""
+    def turn_ended(self, *, model: str, tokens: int, messages: int) -> None:
+        """A turn is over; figures are totals of the session."""
         models = self._summary.models
         if model not in models:
             models = (*models, model)
@@ -103,9 +103,22 @@ class SessionFiles(SessionSpill):
             "messages": messages,
             "updated_at": self._now(),
         }
-        if usage is not None:
-            changes["usage"] = dict(usage)
         self._put(ChangeSummary(changes))
+
+    def spent(self, usage: Mapping[str, Usage], rows: Mapping[str, Mapping[str, Usage]]) -> None:
+        """The session's bill by model, and by kind of work and model."""
+        self._put(
+            ChangeSummary({"usage": dict(usage), "usage_rows": {work: dict(rows[work]) for work in rows}})
+        )
+
+    def title_changed(self, title: str, source: TitleSource) -> None:
+        """What the session is called."""
+        self._summary = msgspec.structs.replace(self._summary, title=title, title_source=source)
+        self._put(ChangeSummary({"title": title, "title_source": source}))
+
+    def runs_with(self, model: str, mode: PermissionMode) -> None:
+        """The model and the permission mode that going on with the session starts with."""
+        self._put(ChangeSummary({"model": model, "mode": mode.value}))
 
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on; its files stay where they are."""

@@ -6,28 +6,27 @@ import fcntl
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import msgspec
 
 from grokmini.protocol.codec import clean_surrogates
+from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import Usage
 from grokmini.store.atomic import replace_file
 from grokmini.store.layout import SUMMARY, SUMMARY_LOCK, open_private
 
 FORMAT_VERSION = 1
 
-TITLE_LIMIT = 80
-
-TitleSource: TypeAlias = Literal["prompt", "generated", "manual"]
-"""Where a title is from: the first prompt's line, a model, or the person (then it stays)."""
+_GENERATED, _MANUAL = msgspec.Raw(b'"generated"'), msgspec.Raw(b'"manual"')
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What lists and resuming need to know of a session. Times are seconds since the epoch.
 
     `cwd` is where the session is filed and never changes; `current_cwd` is where it works now. `tokens` is the
-    estimated size of the next request, `messages` the number of items, `usage` the session's bill by model.
+    estimated size of the next request, `messages` the number of items, `usage` the session's bill by model and
+    `usage_rows` the same by kind of work, then model.
     `pinned` keeps it from clean-up; `mode` and `sandbox_profile` are what it ran under last.
     """
 
@@ -52,6 +51,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     mode: str = ""
     sandbox_profile: str = ""
     usage: dict[str, Usage] = {}
+    usage_rows: dict[str, dict[str, Usage]] = {}
 
     @property
     def working_directory(self) -> Path:
@@ -78,20 +78,19 @@ def change_summary(directory: Path, changes: Mapping[str, object], start: Summar
         fields = _read_fields(directory)
         if fields is None:
             fields = _encode_fields(msgspec.structs.asdict(start))
-        fields.update(_encode_fields(changes))
+        changed = _encode_fields(changes)
+        _keep_manual_title(fields, changed)
+        fields.update(changed)
         data = msgspec.json.format(msgspec.json.encode(fields), indent=2)
         replace_file(directory / SUMMARY, data + b"\n")
     finally:
         os.close(lock)
 
 
-def title_of(prompt: str) -> str:
-    """A title made from the first prompt: its first line that says something."""
-    for line in prompt.splitlines():
-        words = " ".join(line.split())
-        if words:
-            return words if len(words) <= TITLE_LIMIT else words[: TITLE_LIMIT - 1] + "…"
-    return ""
+def _keep_manual_title(fields: Mapping[str, msgspec.Raw], changes: dict[str, msgspec.Raw]) -> None:
+    """A title that was made takes nobody's own away, given by another process, say."""
+    if changes.get("title_source") == _GENERATED and fields.get("title_source") == _MANUAL:
+        del changes["title_source"], changes["title"]
 
 
 def _read_fields(directory: Path) -> dict[str, msgspec.Raw] | None:

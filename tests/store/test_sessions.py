@@ -190,10 +190,13 @@ async def test_what_was_learnt_of_models_and_spent_is_there_in_the_next_process(
     session = new(tmp_path)
     session.files.append(prompt(0))
     session.files.factor_learnt("demo", 1.5)
-    session.files.turn_ended(model="demo", tokens=1, messages=1, usage={"demo": Usage(calls=1, input=5)})
+    session.files.turn_ended(model="demo", tokens=1, messages=1)
+    spent = {"demo": Usage(calls=1, input=5)}
+    session.files.spent(spent, {"main": spent})
     await session.files.close()
     again = SessionStore(tmp_path).open(session.session_id)
-    assert again.summary.usage == {"demo": Usage(calls=1, input=5)}
+    assert again.summary.usage == spent
+    assert again.summary.usage_rows == {"main": spent}
     assert again.token_factors == {"demo": 1.5}
     await again.files.close()
     assert new(tmp_path).token_factors == {"demo": 1.5}

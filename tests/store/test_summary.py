@@ -10,7 +10,8 @@ import pytest
 
 from grokmini.protocol.model import Usage
 from grokmini.store.layout import SUMMARY
-from grokmini.store.summary import TITLE_LIMIT, Summary, change_summary, read_summary, title_of
+from grokmini.store.summary import Summary, change_summary, read_summary
+from grokmini.text.title import TITLE_LIMIT, title_of
 
 START = Summary(session_id="s", cwd="/w", model="demo", created_at=1.0)
 

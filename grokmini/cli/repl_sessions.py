@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from grokmini.cli.choose_session import OpenAs
 from grokmini.cli.models import usable_names
 from grokmini.cli.root import Root
+from grokmini.cli.start_cleanup import start_cleanup
 from grokmini.cli.wire import Wired, start_session
 from grokmini.protocol.model import ModelSpec
 from grokmini.repl.ports import OpenedSession
@@ -26,7 +27,10 @@ class Sessions:
     async def start(cls, root: Root, model: ModelSpec) -> Sessions:
         """Make or open the session that the options ask for. Raises `GrokminiError`."""
         open_as = OpenAs.from_options(root.options)
-        return cls(root, await start_session(root, model, open_as, interactive=True))
+        wired = await start_session(root, model, open_as, interactive=True)
+        if root.places is not None:
+            start_cleanup(root.places, root.settings.storage.cleanup_ttl_days)
+        return cls(root, wired)
 
     @property
     def opened(self) -> OpenedSession:

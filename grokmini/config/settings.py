@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from grokmini.protocol.permission import PermissionMode
@@ -53,6 +55,12 @@ class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_turns: int = 0
 
 
+class StorageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[storage]`: `cleanup_ttl_days` removes sessions that nobody touched for so long; 0 keeps them all."""
+
+    cleanup_ttl_days: Annotated[int, msgspec.Meta(ge=0)] = 0
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All of it. Models of the user (`[model.NAME]`) are in the catalogue, not here."""
 
@@ -62,3 +70,4 @@ class Settings(msgspec.Struct, frozen=True):
     tools: ToolsSettings = ToolsSettings()
     ui: UiSettings = UiSettings()
     session: SessionSettings = SessionSettings()
+    storage: StorageSettings = StorageSettings()

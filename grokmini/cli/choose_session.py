@@ -7,14 +7,15 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from grokmini.cli.find_session import find_session, latest_session
 from grokmini.cli.options import Options
 from grokmini.cli.report import say
 from grokmini.config.paths import Places
 from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import SessionBusyError, is_driven
+from grokmini.store.fork import fork_session
 from grokmini.store.sessions import OpenSession, SessionStore, memory_session
 
-SHORTEST_PREFIX = 8
 WAIT_SECONDS = 30.0
 """How long a run that nobody watches waits for the process that drives the session (spec: persistence.md)."""
 
@@ -24,17 +25,21 @@ _OTHERS = 20
 
 
 class OpenAs(NamedTuple):
-    """What the command line asks for. `resume` is an id, the beginning of one, or a title."""
+    """What the command line asks for. `resume` is an id, the beginning of one, or a title.
+
+    `fork` goes on in a copy, filed under the folder that is worked in.
+    """
 
     latest: bool = False
     resume: str = ""
     session_id: str | None = None
     save: bool = True
+    fork: bool = False
 
     @classmethod
     def from_options(cls, options: Options) -> OpenAs:
         """The choice that options make."""
-        return cls(options.continue_last, options.resume or "", options.session_id, options.save)
+        return cls(options.continue_last, options.resume or "", options.session_id, options.save, options.fork)
 
     @property
     def is_new(self) -> bool:
@@ -70,6 +75,8 @@ async def open_files(
             store.create, cwd=cwd, model=model, session_id=open_as.session_id, branch=branch
         )
     session_id = await asyncio.to_thread(_wanted, store, open_as, cwd)
+    if open_as.fork:
+        session_id = (await asyncio.to_thread(fork_session, store, session_id, cwd=cwd)).session_id
     try:
         return await _open_when_free(store, session_id, 0.0 if interactive else wait_seconds)
     except SessionBusyError as error:
@@ -94,31 +101,15 @@ async def _open_when_free(store: SessionStore, session_id: str, wait_seconds: fl
 
 
 def _wanted(store: SessionStore, open_as: OpenAs, cwd: Path) -> str:
-    if open_as.latest:
-        info = store.latest(cwd)
-        if info is None:
-            raise SessionError(f"there is no session to go on with in {cwd}", "start one: grokmini")
-        return info.session_id
-    found = store.find(open_as.resume)
-    if not found:
-        short = len(open_as.resume) < SHORTEST_PREFIX and set(open_as.resume) <= set("0123456789abcdef-")
-        raise SessionError(
-            f"no session has an id or title that begins with {open_as.resume!r}",
-            f"of an id give {SHORTEST_PREFIX} characters or more"
-            if short
-            else "grokmini --continue goes on with this folder's latest",
-        )
-    if len(found) > 1:
-        listed = "\n".join(f"  {info.session_id}  {info.summary.title}" for info in found[:8])
-        raise SessionError(f"several sessions fit {open_as.resume!r}:\n{listed}", "give more of the id")
-    return found[0].session_id
+    found = latest_session(store, cwd) if open_as.latest else find_session(store, open_as.resume, cwd)
+    return found.session_id
 
 
 def _instead(store: SessionStore, busy: str, cwd: Path) -> str:
     """What to do about a session that another process drives; the newest free one of the folder by its id."""
-    advice = "leave it there first (/quit)"
+    advice = f"leave it there first (/quit), go on in a copy: grokmini --fork --resume={busy}"
     for info in store.list(_OTHERS, cwd):
         if info.session_id != busy and not is_driven(info.directory):
             title = info.summary.title or "no prompt yet"
-            return f"{advice}, or go on with the one before it: grokmini --resume={info.session_id} ({title})"
+            return f"{advice}, or with the one before it: grokmini --resume={info.session_id} ({title})"
     return f"{advice}, or start a new one: grokmini"

@@ -56,7 +56,7 @@ def latest_session(store: SessionStore, cwd: Path) -> SessionInfo:
     info = store.latest(cwd)
     if info is None:
         raise SessionError(
-            f"there is no session in {cwd}", "grokmini sessions --all lists those of every folder"
+            f"there is no session in {cwd}", "start one: grokmini; grokmini sessions --all lists other folders'"
         )
     return info
 

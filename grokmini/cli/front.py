@@ -7,6 +7,7 @@ import sys
 
 from grokmini.cli.options import Options
 from grokmini.cli.report import say
+from grokmini.protocol.errors import UsageError
 
 
 def run_front(options: Options) -> int:
@@ -17,9 +18,15 @@ def run_front(options: Options) -> int:
         options = options._replace(resume=pick_session())
     _start_log(options)
     if is_headless(options, stdin_is_terminal=_is_terminal()):
+        if options.follow is not None:
+            raise UsageError("--follow needs a terminal", "in a pipe: grokmini log --follow")
         from grokmini.cli.headless_run import run_headless
 
         return run_headless(options)
+    if sys.stderr is not None and sys.stderr.isatty() and (options.continue_last or options.resume):
+        from grokmini.cli.busy_session import settle_busy
+
+        options = settle_busy(options)
     from grokmini.cli.repl_run import run_repl
 
     return run_repl(without_headless_options(options))

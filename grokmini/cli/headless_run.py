@@ -25,7 +25,7 @@ from grokmini.protocol.errors import ExitCode, GrokminiError, SessionError, Usag
 from grokmini.protocol.events import EventRecord, TurnEnded
 
 STDOUT = 1
-ELSEWHERE = "make room there or send it elsewhere; grokmini --continue has the answer"
+ELSEWHERE = "make room there or send it elsewhere; grokmini log has the answer"
 
 
 class _StoppedError(Exception):

@@ -98,7 +98,7 @@ class Life:
 
 def last_words(handle: SessionHandle) -> str:
     """Where to find what could not be printed any more."""
-    return f"rest: grokmini --resume={handle.session_id}"
+    return f"rest: grokmini log {handle.session_id}"
 
 
 def goes_on(handle: SessionHandle) -> str:

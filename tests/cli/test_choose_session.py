@@ -59,7 +59,8 @@ async def test_the_only_session_in_use_leaves_a_new_one_to_start(tmp_path: Path)
     only = SessionStore(tmp_path).open(await saved(tmp_path, "the only talk"))
     with pytest.raises(SessionBusyError) as caught:
         await go_on(tmp_path, interactive=True)
-    assert "--resume" not in caught.value.hint
+    assert f"--fork --resume={only.session_id}" in caught.value.hint
+    assert caught.value.hint.count("--resume") == 1
     assert "start a new one" in caught.value.hint
     await only.files.close()
 
@@ -95,5 +96,23 @@ async def test_waiting_can_be_given_up_at_once(tmp_path: Path, capsys: pytest.Ca
 
 
 async def test_a_folder_without_sessions_has_nothing_to_go_on_with(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="no session to go on with"):
+    with pytest.raises(SessionError, match="there is no session in"):
         await go_on(tmp_path, interactive=True)
+
+
+async def test_a_fork_goes_on_in_a_copy_also_of_a_session_in_use(tmp_path: Path) -> None:
+    held = SessionStore(tmp_path).open(await saved(tmp_path, "a talk"))
+    elsewhere = Path("/home/someone/elsewhere")
+    opened = await open_files(
+        OpenAs(resume=held.session_id, fork=True),
+        places(tmp_path),
+        elsewhere,
+        model="m",
+        branch="",
+        interactive=False,
+    )
+    assert opened.session_id != held.session_id
+    assert (opened.summary.parent_session_id, opened.summary.cwd) == (held.session_id, str(elsewhere))
+    assert [stored.item for stored in opened.items] == [stored.item for stored in held.items]
+    await opened.files.close()
+    await held.files.close()

@@ -53,11 +53,11 @@ def settings_with_origins(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
     """Key, value and origin of every setting; a model of the user's shows its address, never its key."""
     import msgspec
 
-    for section, values in msgspec.to_builtins(loaded.settings).items():
-        for name, value in values.items():
-            key = f"{section}.{name}"
-            if key not in DERIVED:
-                yield key, value, loaded.origins.get(key, "default")
+    from grokmini.config.layers import leaves
+
+    for names, value in leaves(msgspec.to_builtins(loaded.settings)):
+        if (key := ".".join(names)) not in DERIVED:
+            yield key, value, loaded.origins.get(key, "default")
     for name, entry in loaded.models.items():
         shown = f"{entry.model or name} {entry.base_url}".strip()
         origins = {origin for key, origin in loaded.origins.items() if key.startswith(f"model.{name}.")}

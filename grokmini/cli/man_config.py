@@ -9,6 +9,7 @@ import msgspec
 from grokmini.cli.config import DERIVED
 from grokmini.cli.roff import Page, bold, escaped
 from grokmini.cli.setting_help import MODEL, SETTINGS
+from grokmini.config.layers import leaves
 from grokmini.config.settings import Settings
 from grokmini.protocol.model import Price, Supports, TimeLimits
 
@@ -48,7 +49,6 @@ def settings_page() -> str:
 
 def setting_defaults() -> Iterator[tuple[str, str]]:
     """Every key that can be set, and its default as TOML writes it."""
-    for section, values in msgspec.to_builtins(Settings()).items():
-        for name, value in values.items():
-            if (key := f"{section}.{name}") not in DERIVED:
-                yield key, msgspec.json.encode(value).decode()
+    for names, value in leaves(msgspec.to_builtins(Settings())):
+        if (key := ".".join(names)) not in DERIVED:
+            yield key, msgspec.json.encode(value).decode()

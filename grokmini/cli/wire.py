@@ -117,6 +117,7 @@ async def start_session(
         on_factor=opened.files.factor_learnt,
         usage=opened.summary.usage_rows or {"main": opened.summary.usage},
         factors=opened.token_factors,
+        clear_age=root.settings.compaction.pruning.hard_clear_age_turns,
     )
     parts = _connect(
         root, opened, stream, chat, live, runner, registry, rules, interactive=interactive, may_title=may_title

@@ -61,6 +61,18 @@ class StorageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cleanup_ttl_days: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
+class PruningSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[compaction.pruning]`: results of tools older than so many of the person's turns are dropped."""
+
+    hard_clear_age_turns: Annotated[int, msgspec.Meta(ge=3)] = 10
+
+
+class CompactionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[compaction]`: how a long conversation is kept short."""
+
+    pruning: PruningSettings = PruningSettings()
+
+
 class Settings(msgspec.Struct, frozen=True):
     """All of it. Models of the user (`[model.NAME]`) are in the catalogue, not here."""
 
@@ -71,3 +83,4 @@ class Settings(msgspec.Struct, frozen=True):
     ui: UiSettings = UiSettings()
     session: SessionSettings = SessionSettings()
     storage: StorageSettings = StorageSettings()
+    compaction: CompactionSettings = CompactionSettings()

@@ -9,12 +9,12 @@ formats").
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from grokmini.protocol.events import EVENT_VERSION, EventRecord, SessionEvent
-from grokmini.protocol.items import ConversationItem, KnownItem, Stored, UnknownItem
+from grokmini.protocol.items import ConversationItem, KnownItem, Stored, ToolStatus, UnknownItem
 
 T = TypeVar("T")
 
@@ -115,10 +115,32 @@ def decode_stored(line: bytes) -> Stored:
         item = _item_decoder.decode(line)
     except msgspec.DecodeError:
         kind = _kind_decoder.decode(line).type
-        if kind in _KNOWN_TAGS:
-            raise
-        return Stored(UnknownItem(kind), line)
+        if kind not in _KNOWN_TAGS:
+            return Stored(UnknownItem(kind), line)
+        return Stored(_decode_newer(line), line)
     return Stored(item, None if _encoder.encode(item) == line else line)
+
+
+def _decode_newer(line: bytes) -> KnownItem:
+    """An item of a known kind that holds something newer, as far as this version understands it.
+
+    A part of an unknown kind is a text that says so, an unknown status an error. Raises `msgspec.DecodeError` for
+    what is no item even so.
+    """
+    value: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    content = value.get("content")
+    if isinstance(content, list):
+        value["content"] = [_known_part(part) for part in content]
+    if value.get("status", "ok") not in get_args(ToolStatus):
+        value["status"] = "error"
+    return _item_decoder.decode(_encoder.encode(value))
+
+
+def _known_part(part: Any) -> Any:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(kind, str) or kind in ("text", "image"):
+        return part
+    return {"type": "text", "text": f"[Something of kind {kind!r} was here that this version cannot show.]"}
 
 
 def encode_event(record: EventRecord) -> bytes:

@@ -115,7 +115,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `input` is fresh input, `cached_input` was read from the provider's cache, `cache_write` was written to it.
     `reasoning` is the part of the output that was reasoning (it is inside `output`). `cost_usd` is what the
-    provider reported; None when it did not.
+    provider reported; None when it did not, also for one of several calls: part of a cost is no cost.
     """
 
     calls: int = 0
@@ -138,7 +138,8 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.total_input + self.output
 
     def __add__(self, other: Usage) -> Usage:
-        costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
+        costs = [usage.cost_usd for usage in (self, other) if usage.calls or usage.cost_usd is not None]
+        known = [cost for cost in costs if cost is not None]
         return Usage(
             calls=self.calls + other.calls,
             input=self.input + other.input,
@@ -146,7 +147,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
             cache_write=self.cache_write + other.cache_write,
             output=self.output + other.output,
             reasoning=self.reasoning + other.reasoning,
-            cost_usd=sum(costs) if costs else None,
+            cost_usd=sum(known) if known and len(known) == len(costs) else None,
             incomplete=self.incomplete or other.incomplete,
         )
 

@@ -288,11 +288,11 @@ class Turn:
 
     async def _push_gap(self) -> None:
         """Put what waits for a gap into the history; the person's words are waited for until they are written."""
-        waiting, self._gap, self._interjected = self._gap, [], False
+        waiting, words, self._gap, self._interjected = self._gap, self._interjected, [], False
         for item in waiting:
             self._parts.chat.push(item)
         if waiting:
-            await self._parts.chat.flush()
+            await self._parts.chat.flush(durable=words)
 
     async def _stopped(self) -> Ending:
         """The turn was stopped: keep what came, close what is open, tell the model."""

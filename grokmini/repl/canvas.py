@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grokmini.render.lines import Line
+from grokmini.repl.left_behind import LeftBehind
 from grokmini.repl.painter import Drawn, LiveView, Size, paint, usable
 from grokmini.repl.reflow import Reflow, after_resize
 
@@ -25,6 +26,7 @@ class Canvas:
         self._before_edit: Drawn | None = None
         self._drawn_at = 0.0
         self._doubted: Drawn | None = None
+        self._left_behind = LeftBehind()
         self.drawn = Drawn()
 
     def forget(self) -> None:
@@ -34,6 +36,7 @@ class Canvas:
     def restart(self) -> None:
         """The cursor stands on a fresh line; what was drawn before is none of our business any more."""
         self._before_edit = self._doubted = None
+        self._left_behind.forget()
         self.drawn = Drawn()
 
     def resized(self, now: float) -> None:
@@ -54,6 +57,8 @@ class Canvas:
         """
         size = usable(size)
         start = self._after_resize(size, self._reflow if settled else Reflow.NONE)
+        self._left_behind.add(self.drawn.rows[: len(self.drawn.rows) - len(start.rows)])
+        lines, live = self._left_behind.shorten(lines), self._left_behind.trim(live)
         edits = start.known and not lines
         data, after = paint(start, lines, live, size, colour_level=self._colour_level, links=self._links)
         if data:
@@ -66,5 +71,7 @@ class Canvas:
         left = after_resize(self.drawn, size, reflow)
         if self._doubted is None or size.columns >= self.drawn.size.columns:  # nothing wraps then
             return left
-        least = min(left.cursor.row, after_resize(self._doubted, size, reflow).cursor.row)
+        before = after_resize(self._doubted, size, reflow)
+        moved = self.drawn.cursor.row - self._doubted.cursor.row  # by moves that count rows, whatever the width
+        least = max(0, min(left.cursor.row, before.cursor.row + moved))
         return left._replace(cursor=left.cursor._replace(row=least))

@@ -7,9 +7,17 @@ up to the next. On disk an item is one JSON line, tagged by `type` (spec: chat-s
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
+
+if TYPE_CHECKING:
+    OptionalRaw: TypeAlias = msgspec.Raw | None
+else:
+    OptionalRaw = msgspec.Raw
+"""JSON kept as it is, None where the key is missing. msgspec reads `Raw | None` as nothing but null: said so to
+it, every line with such JSON in it would be damaged.
+"""
 
 
 class SyntheticReason(StrEnum):
@@ -96,7 +104,7 @@ class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str
     name: str
     arguments: str
-    extra: msgspec.Raw | None = None
+    extra: OptionalRaw = None
 
 
 class AssistantItem(msgspec.Struct, frozen=True, tag="assistant", omit_defaults=True):
@@ -141,7 +149,7 @@ class ReasoningItem(msgspec.Struct, frozen=True, tag="reasoning", omit_defaults=
 
     text: str = ""
     model: str = ""
-    opaque: msgspec.Raw | None = None
+    opaque: OptionalRaw = None
 
 
 class UnknownItem(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from grokmini.protocol.items import ConversationItem
+from grokmini.protocol.items import ConversationItem, OptionalRaw
 from grokmini.protocol.tools import ToolSpec
 
 Backend = Literal["chat_completions", "responses", "messages", "replay", "demo"]
@@ -106,7 +106,7 @@ class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     model: ModelSpec
     items: tuple[ConversationItem, ...]
     tools: tuple[ToolSpec, ...] = ()
-    response_schema: msgspec.Raw | None = None
+    response_schema: OptionalRaw = None
     conversation_id: str = ""
 
 

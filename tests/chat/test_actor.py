@@ -9,17 +9,19 @@ import msgspec
 import pytest
 
 from grokmini.chat.actor import ChatHandle, start_chat
-from grokmini.chat.events import ChatEvent, Repaired
+from grokmini.chat.events import ChatEvent, CompactionApplied, ConversationReset, Repaired, TokensUpdated
 from grokmini.chat.repair import ENDED, STOPPED, RepairReport
 from grokmini.chat.slimming import DROPPED
 from grokmini.protocol.items import (
     AssistantItem,
+    ConversationItem,
     ImagePart,
     ReasoningItem,
     Stored,
     SyntheticReason,
     SystemItem,
     ToolResultItem,
+    UnknownItem,
     UserItem,
     user_text,
 )
@@ -239,6 +241,154 @@ async def test_usage_is_kept_by_prompt_and_session() -> None:
     ground.chat.mark_usage_incomplete("demo")
     report = await ground.chat.usage()
     assert report.prompt == report.session == {"demo": Usage(calls=2, input=5, incomplete=True)}
+    await ground.chat.close()
+
+
+async def test_usage_of_other_work_has_its_own_row_and_is_no_measure_of_the_conversation() -> None:
+    ground = Ground()
+    await ground.chat.push_prompt(prompt("x" * 400, 0))
+    await ask(ground.chat)
+    ground.chat.record_usage("demo", Usage(calls=1, input=5_000), work="title")
+    ground.chat.mark_usage_incomplete("demo", "title")
+    assert await ground.chat.tokens() == 100
+    ground.chat.record_usage("demo", Usage(calls=1, input=150))
+    report = await ground.chat.usage()
+    assert report.rows == {
+        "title": {"demo": Usage(calls=2, input=5_000, incomplete=True)},
+        "main": {"demo": Usage(calls=1, input=150)},
+    }
+    assert report.session == {"demo": Usage(calls=3, input=5_150, incomplete=True)}
+    assert report.prompt == {"demo": Usage(calls=1, input=150)}
+    await ground.chat.close()
+
+
+async def test_a_subagent_still_at_work_marks_the_report_until_it_ends() -> None:
+    ground = Ground()
+    ground.chat.start_prompt_ledger()
+    ground.chat.expect_usage("agent-1")
+    report = await ground.chat.usage()
+    assert (report.outstanding, report.incomplete) == (1, True)
+    ground.chat.arrive_usage("agent-1", {"small": Usage(calls=3, input=9)})
+    report = await ground.chat.usage()
+    assert (report.outstanding, report.incomplete) == (0, False)
+    assert report.prompt == report.session == {"small": Usage(calls=3, input=9)}
+    await ground.chat.close()
+
+
+async def test_a_compaction_replaces_the_history_on_disk_and_tells_before_and_after() -> None:
+    future = Stored(user_text("?", reason=SyntheticReason.UNKNOWN), b'{"type":"user","from":"the future"}')
+    odd = Stored(UnknownItem("hologram"), b'{"type":"hologram","x":1}')
+    ground = Ground([future, odd, *stored(prompt("x" * 4_000, 0), AssistantItem("y"))])
+    items = await ground.chat.items()
+    summary = user_text("s" * 40, reason=SyntheticReason.COMPACTION_SUMMARY)
+    assert await ground.chat.replace_history([items[0], items[1], items[2], summary])
+    assert ground.persistence.saved == [future, odd, *stored(prompt("x" * 4_000, 0), summary)]
+    assert (ground.persistence.rewrites, ground.persistence.durable) == (1, 1)
+    applied = CompactionApplied(tokens_before=1_002, tokens_after=1_011, items_before=4, items_after=4)
+    assert [event for event in ground.events if isinstance(event, CompactionApplied)] == [applied]
+    assert await ground.chat.next_prompt_index() == 1
+    await ground.chat.close()
+
+
+async def test_indexes_of_prompts_that_a_compaction_took_are_not_given_out_again() -> None:
+    ground = Ground(stored(prompt("a", 0), prompt("b", 5)))
+    await ground.chat.replace_history([prompt("a", 0)])
+    assert await ground.chat.next_prompt_index() == 6
+    await ground.chat.close()
+
+
+async def test_an_unknown_item_from_elsewhere_cannot_replace_anything() -> None:
+    ground = Ground(stored(prompt("a", 0)))
+    with pytest.raises(ValueError, match="unknown kind"):
+        await ground.chat.replace_history([UnknownItem("hologram")])
+    assert await ground.chat.items() == (prompt("a", 0),)
+    await ground.chat.close()
+
+
+async def test_truncating_drops_a_prompt_and_all_after_it_and_frees_its_index() -> None:
+    ground = Ground(
+        stored(prompt("a", 0), AssistantItem("x"), prompt("b", 1), AssistantItem("y"), prompt("c", 2))
+    )
+    assert await ground.chat.truncate(1) == 3
+    assert ground.persistence.items == [prompt("a", 0), AssistantItem("x")]
+    assert ground.events[-1] == ConversationReset(2)
+    assert await ground.chat.next_prompt_index() == 1
+    await ground.chat.close()
+
+
+async def test_truncating_at_a_prompt_that_is_not_there_changes_nothing_and_names_those_that_are() -> None:
+    ground = Ground(stored(prompt("a", 2), prompt("b", 3)))
+    with pytest.raises(ValueError, match="2 to 3"):
+        await ground.chat.truncate(1)
+    assert ground.persistence.rewrites == 0
+    assert len(await ground.chat.items()) == 2
+    await ground.chat.close()
+
+
+async def test_a_model_with_another_window_is_told_with_the_figure_that_counts_for_it() -> None:
+    ground = Ground(stored(prompt("x" * 400, 0)))
+    ground.chat.set_model(msgspec.structs.replace(MODEL, context_window=8_000))
+    await ground.chat.flush()
+    assert ground.events == [TokensUpdated(100, 8_000)]
+    await ground.chat.close()
+
+
+async def test_a_report_is_told_as_a_new_figure() -> None:
+    ground = Ground()
+    await ground.chat.push_prompt(prompt("x" * 400, 0))
+    await ask(ground.chat)
+    ground.chat.record_usage("demo", Usage(calls=1, input=150, output=7))
+    await ground.chat.flush()
+    assert ground.events == [TokensUpdated(157, MODEL.context_window)]
+    await ground.chat.close()
+
+
+async def test_a_repair_is_told_with_its_number_and_reasons() -> None:
+    ground = Ground(stored(result("9"), assistant("1")))
+    (told,) = [event for event in ground.events if isinstance(event, Repaired)]
+    assert told.number == 2
+    assert told.reasons == ("interrupted call given a result (1)", "result without a call removed (1)")
+    await ground.chat.close()
+
+
+async def test_dropping_old_results_takes_their_part_of_the_estimate_away() -> None:
+    items: list[ConversationItem] = []
+    for index in range(15):
+        items += [prompt("p", index), assistant(f"c{index}"), result(f"c{index}", "x" * 4_000)]
+    ground = Ground(stored(*items))
+    await ask(ground.chat)
+    ground.chat.push(AssistantItem("done"))
+    ground.chat.record_usage("demo", Usage(calls=1, input=20_000, output=2))
+    assert await ground.chat.tokens() == 20_002
+    await ground.chat.push_prompt(prompt("pppp", 15))
+    dropped = [item for item in await ground.chat.items() if item == result("c0", DROPPED)]
+    assert len(dropped) == 1
+    saved = 5 * (1_000 - -(-len(DROPPED) // 4)) - 1
+    (_, factor) = ground.factors[0]
+    assert await ground.chat.tokens() == 20_002 - round(saved * factor)
+    await ground.chat.close()
+
+
+async def test_pending_results_and_other_tools_count_for_the_next_request() -> None:
+    ground = Ground()
+    await ground.chat.push_prompt(prompt("x" * 400, 0))
+    await ask(ground.chat, tools=())
+    ground.chat.push(assistant("1"))
+    ground.chat.record_usage("demo", Usage(calls=1, input=100, output=10))
+    ground.chat.push(result("1", "z" * 400))
+    without = await ground.chat.tokens()
+    assert without == 110 + 100
+    assert await ground.chat.tokens((TOOL,)) == without + -(-len(msgspec.json.encode(TOOL)) // 4)
+    await ground.chat.close()
+
+
+async def test_flushing_can_wait_for_the_disk_itself() -> None:
+    ground = Ground()
+    ground.chat.push(prompt("a", 0))
+    assert await ground.chat.flush()
+    assert ground.persistence.durable == 0
+    assert await ground.chat.flush(durable=True)
+    assert ground.persistence.durable == 1
     await ground.chat.close()
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from grokmini.render.lines import Line
 from grokmini.repl.left_behind import LeftBehind
-from grokmini.repl.painter import Drawn, LiveView, Size, paint, usable
+from grokmini.repl.painter import SYNC_OFF, SYNC_ON, Cursor, Drawn, LiveView, Size, paint, usable
 from grokmini.repl.reflow import Reflow, after_resize
+from grokmini.repl.row_change import typed_behind
 
 IN_FLIGHT_SECONDS = 0.03
 """How long before the news of a resize a frame may have been sent and yet reach the terminal after it."""
@@ -66,6 +67,23 @@ class Canvas:
             self._drawn_at = now
         self.drawn, self._doubted = after, None
         return data
+
+    def echo(self, live: LiveView, size: Size) -> bytes:
+        """What was typed at the end of the cursor's row, and nothing else; no bytes if the rows differ otherwise.
+
+        Written where the cursor is, so it cannot go wrong, whatever size the terminal has by now.
+        """
+        drawn = self.drawn
+        if not drawn.known or live.cursor is None:
+            return b""
+        before, after = drawn.rows[drawn.cursor.row], live.rows[live.cursor.row]
+        typed = typed_behind(before, drawn.cursor.column, after, live.cursor.column)
+        if not typed or live.cursor.column >= min(drawn.size.columns, usable(size).columns):
+            return b""
+        row, column = drawn.cursor.row, live.cursor.column
+        rows = (*drawn.rows[:row], after, *drawn.rows[row + 1 :])
+        self.drawn = drawn._replace(rows=rows, cursor=Cursor(row, column))
+        return f"{SYNC_ON}{typed}{SYNC_OFF}".encode()
 
     def _after_resize(self, size: Size, reflow: Reflow) -> Drawn:
         left = after_resize(self.drawn, size, reflow)

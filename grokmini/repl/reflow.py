@@ -23,6 +23,9 @@ class Reflow(Enum):
     BUT_CURSOR_ROW = "wraps them except the one with the cursor"
 
 
+LATE_SECONDS, PROMPT_SECONDS = 0.3, 0.05
+"""For how long a size has to stay: where its news may come late, and where they come at once."""
+
 _XTERM_JS = frozenset({"vscode", "Hyper", "Tabby"})
 _WRAPPING_PROGRAMS = frozenset({"tmux", "iTerm.app", "Apple_Terminal", "WezTerm", "ghostty", "rio", "mintty"})
 _WRAPPING_TERMS = ("tmux", "alacritty", "foot", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "konsole")
@@ -55,6 +58,16 @@ def reflow_of(env: Mapping[str, str]) -> Reflow:
         or any(env.get(name) for name in _WRAPPING_VARIABLES)
     )
     return Reflow.ALL if wraps else Reflow.NONE
+
+
+def settling_of(env: Mapping[str, str]) -> float:
+    """For how many seconds a size has to stay before rows are drawn for it.
+
+    A drag with the mouse is many sizes. tmux tells of the first at once and of the others up to 0.25 s late: what is
+    drawn meanwhile would be drawn for a size that is no more, and could erase a finished line.
+    """
+    late = env.get("TMUX") or env.get("ZELLIJ") or env.get("TERM", "").startswith(("tmux", "screen"))
+    return LATE_SECONDS if late else PROMPT_SECONDS
 
 
 def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from grokmini.render.lines import Line, Span, plain
+from grokmini.render.lines import PLAIN, Line, Span, plain
 from grokmini.repl.doubt import certain_length, is_certain
 from grokmini.text.width import cell_width, graphemes
 
@@ -71,6 +71,17 @@ def changed_middle(before: Line, after: Line) -> Line | None:
     if not end or len(old) - end != changed or not all(plain(tail)[:changed].isascii() for tail in tails):
         return None
     return cut(tails[1], changed)
+
+
+def typed_behind(before: Line, column: int, after: Line, end: int) -> str:
+    """What was typed at the end of a row, where the cursor went from `column` to `end`; "" for any other change."""
+    texts = plain(before).ljust(column), plain(after).ljust(end)
+    ends = cell_width(texts[0]) == column and cell_width(texts[1]) == end
+    typed = texts[1].removeprefix(texts[0])
+    styled = any(span.style != PLAIN for span in changed_tail(before, after)[1].spans)
+    if not ends or styled or not is_certain("".join(texts)) or typed == texts[1]:
+        return ""
+    return typed
 
 
 def is_alike(before: Line, after: Line) -> bool:

@@ -28,15 +28,6 @@ LEAVE_SECONDS = 2.0
 HAND_OVER_SECONDS = 0.75
 LAST_WORDS_SECONDS = 0.25
 
-QUIET_SECONDS = 0.3
-"""How long a new size has to stay before anything is drawn again.
-
-A drag with the mouse is many sizes, and tmux holds their news back for up to 0.25 s: what is drawn meanwhile
-would be drawn for a size that is no more, and could erase a finished line. This goes for the echo of a key too:
-even a single cell written where the rows are not known may wrap or shift them, and the next move up is counted
-from what we think stands there. So the first key after a resize may take that long to show.
-"""
-
 _FRAME_TEXT = 16_384
 """Bytes of finished lines in one frame: what a key press may have to wait for on a slow terminal."""
 
@@ -47,7 +38,8 @@ _SANE = f"\x1b[0m\x1b[?25h{_PASTE_OFF}"
 class Screen:
     """Output on a terminal. All methods belong to the event loop's thread; `leave` may also come after the loop.
 
-    `size` reads the terminal's size. `on_gone` is called on the loop, once, when the terminal can no longer be
+    `size` reads the terminal's size; a new one has to stay for `settling` seconds (`reflow.settling_of`) before more
+    than the echo of typed text is drawn. `on_gone` is called on the loop, once, when the terminal can no longer be
     written to. While the live rows are up, whatever is written to file descriptor 2 goes to `stray`, if given.
     """
 
@@ -58,6 +50,7 @@ class Screen:
         colour_level: int,
         links: bool,
         reflow: Reflow,
+        settling: float,
         size: Callable[[], Size],
         loop: asyncio.AbstractEventLoop,
         on_gone: Callable[[OSError], None],
@@ -65,6 +58,7 @@ class Screen:
     ) -> None:
         self._descriptor = descriptor
         self._canvas = Canvas(colour_level=colour_level, links=links, reflow=reflow)
+        self._settling = settling
         self._read_size = size
         self._loop = loop
         self._on_gone = on_gone
@@ -214,10 +208,11 @@ class Screen:
             return
         now, size = self._loop.time(), self.size
         if not self._is_quiet(size, now):
+            writer.write(self._descriptor, self._canvas.echo(self._view(size), size))
             self._next_at = self._quiet_at
             self._next = self._loop.call_at(self._quiet_at, self._frame)
             return
-        view = self._wish if isinstance(self._wish, LiveView) else self._wish(size)
+        view = self._view(size)
         if self.size != size:  # it changed while the rows were composed
             self._request(urgent=True)
             return
@@ -229,6 +224,9 @@ class Screen:
             writer.write(self._descriptor, data)
         if self._lines:
             self._request(urgent=True)
+
+    def _view(self, size: Size) -> LiveView:
+        return self._wish if isinstance(self._wish, LiveView) else self._wish(size)
 
     def _is_quiet(self, size: Size, now: float) -> bool:
         """Whether the size has stayed as it is for a moment."""
@@ -247,7 +245,7 @@ class Screen:
             now = self._loop.time()
             self._canvas.resized(now)
             self._resizing = True
-            self._quiet_at = now + QUIET_SECONDS
+            self._quiet_at = now + self._settling
 
     def _paint(
         self, view: LiveView, lines: Sequence[Line], size: Size, now: float, *, settled: bool = True

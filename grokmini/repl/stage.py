@@ -16,7 +16,7 @@ from grokmini.repl.draft_view import empty_view
 from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.keys import Press
 from grokmini.repl.painter import LiveView, Size
-from grokmini.repl.reflow import Reflow
+from grokmini.repl.reflow import Reflow, settling_of
 from grokmini.repl.screen import Screen
 
 
@@ -47,6 +47,7 @@ class Stage:
             colour_level=terminal.colour_level,
             links=terminal.links,
             reflow=terminal.reflow,
+            settling=settling_of(terminal.env),
             size=terminal.size,
             loop=asyncio.get_running_loop(),
             on_gone=lambda error: self._lose(),

@@ -14,7 +14,7 @@ import sys
 
 from grokmini.render.lines import line_of
 from grokmini.repl.painter import Cursor, LiveView, Size
-from grokmini.repl.reflow import reflow_of
+from grokmini.repl.reflow import reflow_of, settling_of
 from grokmini.repl.screen import Screen
 from grokmini.repl.tty_mode import TtyMode
 
@@ -76,6 +76,7 @@ async def main(count: int, step: bool) -> int:
         colour_level=16,
         links=False,
         reflow=reflow_of(os.environ),
+        settling=settling_of(os.environ),
         size=lambda: Size(*os.get_terminal_size(1)),
         loop=loop,
         on_gone=lambda error: sys.exit(str(error)),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grokmini.render.lines import line_of
 from grokmini.repl.painter import Cursor, Drawn, Size
-from grokmini.repl.reflow import Reflow, after_resize, reflow_of
+from grokmini.repl.reflow import LATE_SECONDS, PROMPT_SECONDS, Reflow, after_resize, reflow_of, settling_of
 from tests.repl.drawing import Drawing, rows
 
 
@@ -35,6 +35,19 @@ def test_a_terminal_is_known_by_its_own_variables_and_an_unknown_one_counts_as_c
     env: dict[str, str], expected: Reflow
 ) -> None:
     assert reflow_of(env) is expected
+
+
+@pytest.mark.parametrize(
+    ("env", "late"),
+    [
+        ({"TERM": "xterm-256color"}, False),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7600"}, False),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0"}, True),
+        ({"TERM": "screen-256color"}, True),
+    ],
+)
+def test_only_a_multiplexer_tells_of_sizes_late(env: dict[str, str], late: bool) -> None:
+    assert settling_of(env) == (LATE_SECONDS if late else PROMPT_SECONDS)
 
 
 def drawn(*texts: str, cursor: Cursor) -> Drawn:

@@ -13,10 +13,11 @@ import pytest
 from grokmini.render.lines import line_of
 from grokmini.repl.painter import SYNC_ON, Cursor, LiveView, Size
 from grokmini.repl.reflow import Reflow
-from grokmini.repl.screen import QUIET_SECONDS, Screen
+from grokmini.repl.screen import Screen
 from tests.fakes.emulator import Emulator
 
 SIZE = Size(40, 10)
+SETTLING = 0.3
 SECONDS = 10.0
 SANE = b"\x1b[0m\x1b[?25h\x1b[?2004l"
 
@@ -24,7 +25,9 @@ SANE = b"\x1b[0m\x1b[?25h\x1b[?2004l"
 class Pty:
     """A pty with an emulated terminal at its other end, and a screen on it. Reads only while `reading`."""
 
-    def __init__(self, master: int, slave: int, stray: int | None = None) -> None:
+    def __init__(
+        self, master: int, slave: int, stray: int | None = None, *, settling: float = SETTLING
+    ) -> None:
         self.master, self.slave = master, slave
         self.size = SIZE
         self.terminal = Emulator(*SIZE)
@@ -37,6 +40,7 @@ class Pty:
             colour_level=16,
             links=False,
             reflow=Reflow.ALL,
+            settling=settling,
             size=lambda: self.size,
             loop=self.loop,
             on_gone=self._lose,
@@ -328,9 +332,25 @@ async def test_a_drag_of_the_window_is_drawn_once_for_the_last_size(ends: tuple[
         pty.size = Size(columns, 10)
         pty.terminal.resize(columns, 10)
         pty.screen.resized()
-        await asyncio.sleep(QUIET_SECONDS / 10)
+        await asyncio.sleep(SETTLING / 10)
     await pty.shows(*finished, "tail " + "t" * 20, ">")
     assert pty.frames == 2
+    pty.screen.leave()
+
+
+async def test_what_is_typed_while_a_size_settles_is_echoed_at_once(ends: tuple[int, int]) -> None:
+    pty = Pty(*ends, settling=3600.0)
+    pty.read()
+    pty.screen.enter()
+    draft = "> "
+    pty.screen.show(lambda size: LiveView((line_of("t" * size.columns), line_of(draft)), Cursor(1, len(draft))))
+    await pty.shows("t" * SIZE.columns, ">")
+    pty.screen.resized()
+    for letter in "ab c":
+        draft += letter
+        pty.screen.urgent()
+    await pty.shows("t" * SIZE.columns, "> ab c")
+    assert pty.terminal.column == 6
     pty.screen.leave()
 
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from grokmini.cli.session_rows import ago
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.ids import is_session_id, is_session_prefix
+from grokmini.render.session_list import ago
 from grokmini.store.driver_lock import holder
 from grokmini.store.sessions import SessionInfo, SessionStore
 from grokmini.text.nearest import nearest

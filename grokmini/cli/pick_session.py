@@ -8,10 +8,11 @@ import time
 from collections.abc import Sequence
 
 from grokmini.cli.report import say, say_as_is
-from grokmini.cli.session_rows import row_of, table
+from grokmini.cli.session_rows import row_of
 from grokmini.config.paths import find_places
 from grokmini.protocol.errors import SessionError, UsageError
 from grokmini.render.figures import short_path
+from grokmini.render.session_list import table
 from grokmini.store.driver_lock import is_driven
 from grokmini.store.sessions import SessionInfo, SessionStore
 

@@ -21,6 +21,7 @@ from grokmini.protocol.errors import ExitCode
 from grokmini.render.capabilities import Capabilities, detect
 
 if TYPE_CHECKING:  # loading these takes longer than all that is needed for the first frame
+    from grokmini.protocol.model import ModelSpec
     from grokmini.repl.painter import Size
     from grokmini.repl.stage import Stage
 
@@ -49,7 +50,10 @@ def _run_in_lines(root: Root, found: Capabilities) -> int:
     from grokmini.cli.repl_sessions import Sessions
     from grokmini.repl.linear import LinearOptions, LinearTerminal, run
 
-    model = confirm_model(root, asyncio.run(find_model(root)), sys.stdin.readline)
+    watched = root.options.follow
+    model = None
+    if watched is None:
+        model = confirm_model(root, asyncio.run(find_model(root)), sys.stdin.readline)
     prompt = STDOUT if os.isatty(STDOUT) else STDERR
     terminal = LinearTerminal(STDIN, STDOUT, prompt, found.width, found.unicode, found.colour_level)
     linear = LinearOptions(
@@ -60,8 +64,9 @@ def _run_in_lines(root: Root, found: Capabilities) -> int:
     )
 
     async def talk() -> int:
-        sessions = await Sessions.start(root, model)
-        return await run(sessions.opened, sessions, terminal, linear)
+        sessions = Sessions(root)
+        opened = await (sessions.start_watching(watched or "") if model is None else sessions.start(model))
+        return await run(opened, sessions, terminal, linear)
 
     return asyncio.run(talk())
 
@@ -105,17 +110,13 @@ async def _talk_inline(root: Root, found: Capabilities, stray: int) -> int:
 async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
     """Load the program and start the session, once the prompt is on its way to the terminal; how to go on."""
     await asyncio.sleep(0)
-    from grokmini.cli.choose_model import confirm_model, find_model
-
-    chosen = await find_model(root)
-    model = chosen.spec
-    if chosen.server:
-        with stage.stepped_aside(), _interruptible():
-            model = confirm_model(root, chosen, sys.stdin.readline)
+    model = await _model(root, stage) if root.options.follow is None else None
     from grokmini.cli.repl_sessions import Sessions
     from grokmini.repl.inline import InlineOptions, run
 
-    sessions = await Sessions.start(root, model)
+    sessions = Sessions(root)
+    watching = root.options.follow or ""
+    opened = await (sessions.start_watching(watching) if model is None else sessions.start(model))
     options = InlineOptions(
         walk=_files_below,
         history=_history_file(root),
@@ -123,7 +124,17 @@ async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
         show_reasoning=root.settings.ui.show_reasoning,
         resumable=_is_saved(root),
     )
-    return lambda: run(sessions.opened, sessions, stage, options)
+    return lambda: run(opened, sessions, stage, options)
+
+
+async def _model(root: Root, stage: Stage) -> ModelSpec:
+    from grokmini.cli.choose_model import confirm_model, find_model
+
+    chosen = await find_model(root)
+    if not chosen.server:
+        return chosen.spec
+    with stage.stepped_aside(), _interruptible():
+        return confirm_model(root, chosen, sys.stdin.readline)
 
 
 @contextmanager

@@ -1,57 +1,211 @@
-"""The sessions that one REPL talks to, one after another."""
+"""The sessions that one REPL talks to, one after another, and those that are stored."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
+from grokmini import __version__
+from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs
+from grokmini.cli.find_session import find_session, session_to_follow
 from grokmini.cli.models import usable_names
 from grokmini.cli.root import Root
+from grokmini.cli.session_rows import row_of
 from grokmini.cli.start_cleanup import start_cleanup
+from grokmini.cli.watched_session import WatchedSession
 from grokmini.cli.wire import Wired, start_session
+from grokmini.protocol.errors import SessionError
 from grokmini.protocol.model import ModelSpec
-from grokmini.repl.ports import OpenedSession
-from grokmini.store.updates import read_updates
+from grokmini.render.figures import plural, short_path
+from grokmini.render.session_list import Row
+from grokmini.repl.ports import FoundSession, OpenedSession
+from grokmini.session.turn import CONCISE_WINDOW
+from grokmini.store.driver_lock import is_driven
+from grokmini.store.fork import fork_session
+from grokmini.store.manage import delete, pin
+from grokmini.store.sessions import SessionInfo, SessionStore
+from grokmini.store.summary import Summary, read_summary
+from grokmini.store.updates import read_last_turns, read_updates
+
+LISTED = 1_000
+"""Sessions that a list holds at most: the newest."""
+
+SEARCH_SECONDS = 2.0
+"""How long `/search` brings its index up to date before it answers with what it has."""
 
 
 class Sessions:
-    """The first session, and further ones for `/new`: same settings, and the folder, the model and the mode of the
-    last.
+    """The first session, and further ones for `/new`, `/resume`, `/fork` and `/follow`: same settings, and the
+    folder, the model and the mode of the last that ran here. Implements `repl.ports.SessionFactory`.
     """
 
-    def __init__(self, root: Root, last: Wired) -> None:
+    def __init__(self, root: Root, last: Wired | None = None) -> None:
+        """`last` is a session that runs here already."""
         self._root = root
         self._last = last
 
-    @classmethod
-    async def start(cls, root: Root, model: ModelSpec) -> Sessions:
+    async def start(self, model: ModelSpec) -> OpenedSession:
         """Make or open the session that the options ask for. Raises `GrokminiError`."""
-        open_as = OpenAs.from_options(root.options)
-        wired = await start_session(root, model, open_as, interactive=True)
-        if root.places is not None:
-            start_cleanup(root.places, root.settings.storage.cleanup_ttl_days)
-        return cls(root, wired)
+        opened = await self._open(self._root, model, OpenAs.from_options(self._root.options))
+        if self._root.places is not None:
+            start_cleanup(self._root.places, self._root.settings.storage.cleanup_ttl_days)
+        return opened
 
-    @property
-    def opened(self) -> OpenedSession:
-        """The newest session."""
-        wired = self._last
-        return OpenedSession(
-            handle=wired.handle,
-            events=wired.events,
-            usage=wired.chat.usage,
-            diff=lambda: wired.workspace.changes.diff(None),
-            past=lambda: (record.event for record in read_updates(wired.directory)),
-        )
+    async def start_watching(self, text: str) -> OpenedSession:
+        """Watch the session that the options name, no model needed. Raises `SessionError`."""
+        info = await asyncio.to_thread(session_to_follow, self._store(), text, self._root.cwd)
+        return await self.follow(info.session_id)
 
     async def new(self) -> OpenedSession:
-        """A fresh session."""
-        live = self._last.live
-        options = self._root.options._replace(permission_mode=live.mode.value)
-        root = self._root._replace(cwd=self._last.workspace.root, options=options)
-        self._last = await start_session(root, live.model, OpenAs(save=options.save), interactive=True)
-        return self.opened
+        """See `SessionFactory`."""
+        return await self._open(self._as_now(), await self._model(), OpenAs(save=self._root.options.save))
+
+    async def resume(self, session_id: str) -> OpenedSession:
+        """See `SessionFactory`."""
+        options = self._root.options._replace(permission_mode=None, model=None)
+        root = self._as_now()._replace(options=options)
+        return await self._open(root, await self._model(), OpenAs(resume=session_id))
+
+    async def fork(self, session_id: str, before_prompt: int | None) -> OpenedSession:
+        """See `SessionFactory`."""
+        store, cwd = self._store(), self._as_now().cwd
+        made = await asyncio.to_thread(
+            lambda: fork_session(store, session_id, cwd=cwd, before_prompt=before_prompt)
+        )
+        return await self.resume(made.session_id)
+
+    async def follow(self, session_id: str) -> OpenedSession:
+        """See `SessionFactory`."""
+        directory = await asyncio.to_thread(self._store().directory_of, session_id)
+        watched = WatchedSession(directory)
+        return OpenedSession(
+            handle=watched,
+            events=watched.events,
+            usage=watched.usage,
+            diff=lambda: "",
+            past=lambda: (record.event for record in read_updates(directory)),
+            last_turns=lambda turns: (),
+            context=watched.context,
+            facts=lambda: facts_of(directory, watched.driver or ""),
+            watched=True,
+        )
 
     def models(self) -> Sequence[str]:
-        """Names that `/model` takes and that can be used: no provider without a key."""
+        """See `SessionFactory`: no provider without a key."""
         return usable_names(self._root.catalogue)
+
+    def stored(self, *, everywhere: bool) -> Sequence[Row]:
+        """See `SessionFactory`."""
+        infos = self._store().list(LISTED, None if everywhere else self._as_now().cwd)
+        return [self._row(info, folder=everywhere) for info in infos]
+
+    def find(self, text: str) -> Row:
+        """See `SessionFactory`."""
+        return self._row(find_session(self._store(), text, self._as_now().cwd), folder=False)
+
+    def search(self, words: str) -> Sequence[FoundSession]:
+        """See `SessionFactory`."""
+        import sqlite3
+
+        from grokmini.store.search_index import SearchIndex
+
+        places = self._root.places
+        if places is None:
+            raise _not_kept()
+        index = SearchIndex(places.cache, places.state)
+        try:
+            index.refresh(time.monotonic() + SEARCH_SECONDS)
+            hits = index.search(words)
+        except (OSError, sqlite3.Error) as error:
+            raise SessionError(
+                f"the search index cannot be used: {error}", f"it can be made again: delete {places.cache}"
+            ) from error
+        finally:
+            index.close()
+        infos = {hit.directory: read_summary(hit.directory) for hit in hits}
+        return [
+            FoundSession(
+                self._row(SessionInfo(hit.session_id, hit.directory, hit.updated, summary), folder=True),
+                "" if hit.kind == "title" else f"prompt {hit.prompt_index + 1}",
+                hit.snippet,
+            )
+            for hit in hits
+            if (summary := infos[hit.directory]) is not None
+        ]
+
+    def pin(self, session_id: str, pinned: bool) -> None:
+        """See `SessionFactory`."""
+        pin(self._store().directory_of(session_id), pinned)
+
+    def delete(self, session_id: str) -> None:
+        """See `SessionFactory`."""
+        delete(self._store().directory_of(session_id))
+
+    async def _open(self, root: Root, model: ModelSpec, open_as: OpenAs) -> OpenedSession:
+        self._last = await start_session(root, model, open_as, interactive=True)
+        return opened_of(self._last)
+
+    def _as_now(self) -> Root:
+        """The root as the session that runs or ran here last has changed it."""
+        if self._last is None:
+            return self._root
+        options = self._root.options._replace(permission_mode=self._last.live.mode.value)
+        return self._root._replace(cwd=self._last.workspace.root, options=options)
+
+    async def _model(self) -> ModelSpec:
+        return self._last.live.model if self._last is not None else await choose_model(self._root)
+
+    def _store(self) -> SessionStore:
+        if self._root.places is None:
+            raise _not_kept()
+        return SessionStore(self._root.places.state)
+
+    def _row(self, info: SessionInfo, *, folder: bool) -> Row:
+        home = self._root.env.get("HOME", "")
+        shown = short_path(str(info.summary.working_directory), home=home) if folder else ""
+        return row_of(info, now=time.time(), live=is_driven(info.directory), folder=shown)
+
+
+def opened_of(wired: Wired) -> OpenedSession:
+    """A session that runs here, as the REPL talks to it."""
+    directory, registry, live = wired.directory, wired.registry, wired.live
+    return OpenedSession(
+        handle=wired.handle,
+        events=wired.events,
+        usage=wired.chat.usage,
+        diff=lambda: wired.workspace.changes.diff(None),
+        past=lambda: (record.event for record in read_updates(directory)),
+        last_turns=lambda turns: (record.event for record in read_last_turns(directory, turns)),
+        context=lambda: wired.chat.context(
+            live.model, registry.specs(concise=live.model.context_window <= CONCISE_WINDOW)
+        ),
+        facts=lambda: facts_of(directory, "", live.model),
+    )
+
+
+def facts_of(directory: Path, driver: str, model: ModelSpec | None = None) -> list[tuple[str, str]]:
+    """What there is to know of a session besides what its events tell. Blocks."""
+    summary = read_summary(directory) or Summary(session_id=directory.name, cwd="")
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(summary.created_at)) if summary.created_at else ""
+    spoken = f"{model.name} by {model.api_backend} at {model.base_url}" if model is not None else summary.model
+    return [
+        ("title", summary.title + {"manual": " (yours)", "generated": "", "prompt": ""}[summary.title_source]),
+        ("id", summary.session_id),
+        ("files", str(directory) if directory.is_dir() else "kept in memory"),
+        ("folder", str(summary.working_directory) if summary.cwd else ""),
+        ("branch", summary.branch),
+        ("model", spoken),
+        ("begun", when),
+        ("prompts", plural(summary.turns, "prompt") if summary.turns else ""),
+        ("copy of", summary.parent_session_id or ""),
+        ("pinned", "yes" if summary.pinned else ""),
+        ("driven by", driver),
+        ("version", f"grokmini {__version__}"),
+    ]
+
+
+def _not_kept() -> SessionError:
+    return SessionError("there is no home folder, so no session is kept", "set GROKMINI_HOME to a folder")

@@ -62,8 +62,8 @@ def run(parsed: Parsed) -> int:
 def _search(words: str, parsed: Parsed) -> list[Hit]:
     import sqlite3
 
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.report import say
-    from grokmini.cli.root import working_folder
     from grokmini.cli.session_place import places
     from grokmini.cli.sessions import limit_of
     from grokmini.protocol.errors import SessionError
@@ -88,14 +88,14 @@ def _search(words: str, parsed: Parsed) -> list[Hit]:
 
 def lines_of(hits: Sequence[Hit], now: float) -> list[str]:
     """Each hit in two lines: which session and when, and the words with what is around them."""
-    from grokmini.cli.session_place import session_directories
-    from grokmini.cli.session_rows import NO_TITLE, ago, unique_length
+    from grokmini.cli.session_place import session_ids
     from grokmini.cli.sessions import terminal_width
+    from grokmini.render.session_list import NO_TITLE, ago, unique_length
     from grokmini.text.sanitise import sanitise
     from grokmini.text.width import cut_to_width
 
     shown: list[str] = []
-    length = unique_length([hit.session_id for hit in hits], [path.name for path in session_directories()])
+    length = unique_length([hit.session_id for hit in hits], session_ids())
     for hit in hits:
         where = "" if hit.kind == "title" else f"prompt {hit.prompt_index + 1}"
         words = (hit.session_id[:length], ago(now - hit.updated), where, hit.title or NO_TITLE)

@@ -46,8 +46,8 @@ SPEC = CommandSpec(
 
 def run(parsed: Parsed) -> int:
     """Print the list. A folder without sessions is told on stderr and is no error."""
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.report import say
-    from grokmini.cli.root import working_folder
     from grokmini.cli.session_place import session_store
 
     store, cwd = session_store(), working_folder(None)
@@ -87,9 +87,10 @@ def limit_of(parsed: Parsed) -> int:
 
 def lines_of(infos: list[SessionInfo], *, every_folder: bool) -> list[str]:
     """The sessions as lines, as wide as the terminal at most."""
-    from grokmini.cli.session_place import session_directories
-    from grokmini.cli.session_rows import row_of, table, unique_length
+    from grokmini.cli.session_place import session_ids
+    from grokmini.cli.session_rows import row_of
     from grokmini.render.figures import short_path
+    from grokmini.render.session_list import table, unique_length
     from grokmini.store.driver_lock import is_driven
 
     if not infos:
@@ -104,9 +105,7 @@ def lines_of(infos: list[SessionInfo], *, every_folder: bool) -> list[str]:
         )
         for info in infos
     ]
-    id_length = unique_length(
-        [row.session_id for row in rows], [directory.name for directory in session_directories()]
-    )
+    id_length = unique_length([row.session_id for row in rows], session_ids())
     return table(rows, width=terminal_width(), id_length=id_length)
 
 

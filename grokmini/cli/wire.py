@@ -63,6 +63,7 @@ class Wired(NamedTuple):
     directory: Path
     live: Live
     root: Root
+    registry: ToolRegistry
     kill_now: Callable[[], None]
 
 
@@ -123,7 +124,7 @@ async def start_session(
         root, opened, stream, chat, live, runner, registry, rules, interactive=interactive, may_title=may_title
     )
     handle = start_engine(parts, live, stream)
-    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, runner.kill_now)
+    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, registry, runner.kill_now)
 
 
 def _connect(

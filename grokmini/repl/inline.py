@@ -23,12 +23,14 @@ from grokmini.protocol.events import (
     TurnStarted,
 )
 from grokmini.render.lines import Line, Span, ansi, line_of
-from grokmini.render.look import DIM
+from grokmini.render.look import DIM, Look
 from grokmini.render.spans import wrap_spans
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
 from grokmini.repl.commands.diff import diff_lines
+from grokmini.repl.commands.result import Copy, Pick
 from grokmini.repl.commands.table import COMMANDS
+from grokmini.repl.copying import copied_text, copy_text
 from grokmini.repl.handover import Handover, HandoverError
 from grokmini.repl.history import History
 from grokmini.repl.inline_desk import InlineDesk, Outlets
@@ -37,6 +39,7 @@ from grokmini.repl.keys import Key, Press
 from grokmini.repl.life import NOT_CLOSED, SESSION_ENDED, WELCOME, Life, goes_on, last_words
 from grokmini.repl.painter import LiveView
 from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
+from grokmini.repl.picking import Picking
 from grokmini.repl.ports import OpenedSession, SessionFactory
 from grokmini.repl.region import LiveRegion
 from grokmini.repl.session_state import SessionState
@@ -101,6 +104,7 @@ class InlineApp:
         self._consumer: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._welcomed = False
+        self._picking: Picking | None = None
 
     async def run(self) -> int:
         """Everything from the first frame to the last."""
@@ -134,10 +138,37 @@ class InlineApp:
         """Cells across the terminal."""
         return self._screen.size.columns
 
+    @property
+    def look(self) -> Look:
+        """What the terminal can show."""
+        return self._look
+
+    @property
+    def home(self) -> str:
+        """The person's home folder."""
+        return self._terminal.env.get("HOME", "")
+
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines now."""
         self._screen.commit(lines)
         self._changed()
+
+    def pick(self, pick: Pick) -> None:
+        """Open a list of sessions in the live region."""
+        self._picking = Picking(pick, self, self._submissions.finish)
+        self._desk.picker = self._picking.picker
+        self._changed()
+
+    def changed(self) -> None:
+        """Something on the screen looks different."""
+        self._changed()
+
+    async def copy(self, copy: Copy) -> None:
+        """By the terminal, the desktop and a file."""
+        copied = await asyncio.to_thread(copy_text, copy.text, self._terminal.env)
+        if copied.sequence:
+            self._screen.emit(copied.sequence.encode())
+        self.print_lines([line_of(copied_text(copied, copy.what))])
 
     def page(self, lines: Sequence[Line]) -> None:
         """Show lines in the pager."""
@@ -210,6 +241,7 @@ class InlineApp:
             page=lambda text: self.page(diff_lines(text)),
             command=lambda name: self._submissions.command(name),
             paste=lambda: self.start(self._paste()),
+            picked=lambda asked: self._picking.do(asked) if self._picking else None,
         )
 
     def _on_presses(self, presses: Sequence[Press]) -> None:

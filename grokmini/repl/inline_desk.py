@@ -24,6 +24,7 @@ from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT, MOD
 from grokmini.repl.linear_editor import LinearEditor
 from grokmini.repl.linear_questions import KEPT
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
+from grokmini.repl.picker import Chosen, Picker, SearchFor, Wish
 from grokmini.repl.question import keys_of
 from grokmini.repl.session_state import SessionState
 
@@ -34,7 +35,8 @@ _NEVER = float("-inf")
 
 class Outlets(NamedTuple):
     """What the desk asks of others. `edit` opens the person's editor on a text, `page` shows a text in the pager,
-    `paste` fetches the clipboard, `command` runs the slash command of that name.
+    `paste` fetches the clipboard, `command` runs the slash command of that name, `picked` does what the open list
+    of sessions asks for.
     """
 
     send: Callable[[SessionCommand], None]
@@ -46,6 +48,7 @@ class Outlets(NamedTuple):
     page: Callable[[str], None]
     command: Callable[[str], None]
     paste: Callable[[], None]
+    picked: Callable[[Chosen | SearchFor | Wish], None]
 
 
 class InlineDesk:
@@ -56,6 +59,7 @@ class InlineDesk:
         self.draft = draft
         self.overlay: Overlay | None = None
         self.reason: LinearEditor | None = None
+        self.picker: Picker | None = None
         self.hint = ""
         self.hint_until = _NEVER
         self._outlets = outlets
@@ -104,7 +108,17 @@ class InlineDesk:
         else:
             if self.overlay:
                 self.overlay.key_went_by(now)
-            self._press_draft(press, now)
+            if self.picker and not self.overlay:
+                self._press_picker(self.picker, press)
+            else:
+                self._press_draft(press, now)
+
+    def _press_picker(self, picker: Picker, press: Press) -> None:
+        asked = picker.press(press)
+        if isinstance(asked, Chosen) or asked is Wish.CLOSE:
+            self.picker = None
+        if asked is not None:
+            self._outlets.picked(asked)
 
     def _press_draft(self, press: Press, now: float) -> None:
         if press is Key.UP and self.draft.empty and self.state.queue:
@@ -195,6 +209,8 @@ class InlineDesk:
     def _interrupt(self, now: float) -> None:
         if self.state.busy or self.overlay:
             self._outlets.send(CancelTurn())
+        elif self.picker:
+            self.picker = None
         elif not self.draft.interrupt():
             self.say(HOW_TO_LEAVE, now)
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from grokmini.protocol.commands import Shutdown
 from grokmini.protocol.errors import ExitCode
-from grokmini.session.handle import SessionHandle
+from grokmini.repl.ports import Handle
 
 WELCOME = "/ commands · @ files · ! shell · Ctrl-J newline · Ctrl-D leaves"
 SESSION_ENDED = "! the session ended by itself: grokmini --debug tells more"
@@ -68,7 +68,7 @@ class Life:
         for task in tuple(self._tasks):
             task.cancel()
 
-    async def close(self, handle: SessionHandle, code: int) -> None:
+    async def close(self, handle: Handle, code: int) -> None:
         """Shut the session down and wait until it is closed, within limits."""
         handle.send(Shutdown(_REASONS.get(code, "quit")))
         waits = [self._loop.create_task(handle.closed()), self._loop.create_task(self._hurried())]
@@ -78,7 +78,7 @@ class Life:
             task.cancel()
         await asyncio.sleep(0)
 
-    async def close_former(self, handle: SessionHandle) -> bool:
+    async def close_former(self, handle: Handle) -> bool:
         """Shut a session down behind another one; whether it closed in time."""
         handle.send(Shutdown("new"))
         try:
@@ -96,11 +96,11 @@ class Life:
             self._done.set_exception(error)
 
 
-def last_words(handle: SessionHandle) -> str:
+def last_words(handle: Handle) -> str:
     """Where to find what could not be printed any more."""
     return f"rest: grokmini log {handle.session_id}"
 
 
-def goes_on(handle: SessionHandle) -> str:
+def goes_on(handle: Handle) -> str:
     """How to take the session up again."""
     return f"grokmini --resume {handle.session_id} goes on"

@@ -30,6 +30,9 @@ from grokmini.render.blockview import notice_lines
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
+from grokmini.repl.commands.result import Copy, Pick
+from grokmini.repl.commands.stored import list_lines
+from grokmini.repl.copying import copied_text, copy_text
 from grokmini.repl.history import History
 from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.keys import Key, Press
@@ -155,6 +158,33 @@ class LinearApp:
     def width(self) -> int:
         """Cells across the terminal."""
         return self._width
+
+    @property
+    def look(self) -> Look:
+        """What the terminal can show."""
+        return self._look
+
+    @property
+    def home(self) -> str:
+        """The person's home folder."""
+        return os.environ.get("HOME", "")
+
+    def pick(self, pick: Pick) -> None:
+        """Print the list; the id goes behind the command."""
+        self.start(self._print_list(pick))
+
+    async def _print_list(self, pick: Pick) -> None:
+        rows = await asyncio.to_thread(pick.load, True)
+        if not rows:
+            self._screen.say("there is no such session")
+            return
+        self.print_lines(list_lines(rows, self._width))
+        self._screen.say(f"{pick.command} ID {pick.title}")
+
+    async def copy(self, copy: Copy) -> None:
+        """By the desktop's programs and a file; no escape sequence is written here."""
+        copied = await asyncio.to_thread(copy_text, copy.text, os.environ)
+        self.print_lines([line_of(copied_text(copied._replace(sequence=""), copy.what))])
 
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines now."""

@@ -53,6 +53,9 @@ class LiveRegion:
         if desk.overlay is not None:
             rows, cursor = self._question(desk.overlay, size)
             parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue)
+        elif desk.picker is not None:
+            rows, cursor = desk.picker.view(size.columns, room_for_panel(size), self._look)
+            parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue)
         else:
             view = desk.draft.view(size.columns, max(1, min(INPUT_ROWS, room_for_panel(size))))
             cursor = Cursor(view.cursor.row, view.cursor.column)

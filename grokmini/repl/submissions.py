@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Protocol
 
 from grokmini.protocol.commands import Prompt, RunShell
 from grokmini.protocol.errors import GrokminiError
 from grokmini.protocol.ids import short_id
 from grokmini.render.lines import Line, line_of
+from grokmini.render.look import Look
 from grokmini.repl.commands import table
-from grokmini.repl.commands.result import CommandContext, Leave, NewSession, Page, Result, Say
+from grokmini.repl.commands.result import CommandContext, Copy, GoOn, Leave, Page, Pick, Result, Say
 from grokmini.repl.dispatch import Message, Shell, Slash, classify
 from grokmini.repl.history import History
 from grokmini.repl.ports import OpenedSession, SessionFactory
@@ -28,6 +29,14 @@ class Host(Protocol):
     def width(self) -> int:
         """Cells across the terminal."""
 
+    @property
+    def look(self) -> Look:
+        """What the terminal can show."""
+
+    @property
+    def home(self) -> str:
+        """The person's home folder, which is shown as `~`."""
+
     def print_lines(self, lines: Sequence[Line]) -> None:
         """Print finished lines."""
 
@@ -39,6 +48,12 @@ class Host(Protocol):
 
     def leave(self) -> None:
         """Leave the program."""
+
+    def pick(self, pick: Pick) -> None:
+        """Let the person choose a stored session; what is chosen goes to `finish`."""
+
+    async def copy(self, copy: Copy) -> None:
+        """Put a text on the clipboard and say where it is."""
 
     async def go_on_in(self, opened: OpenedSession) -> None:
         """Talk to this session from now on; the former one is shut down."""
@@ -120,9 +135,18 @@ class Submissions:
         self._host.start(self._run(row, slash.argument))
 
     async def _run(self, row: table.CommandRow, argument: str) -> None:
-        context = CommandContext(self._host.opened, self._factory, self._state, self._host.width)
+        host = self._host
+        context = CommandContext(host.opened, self._factory, self._state, host.width, host.look, host.home)
+        await self._finish(table.load(row)(argument, context))
+
+    def finish(self, work: Awaitable[Result]) -> None:
+        """Do what a command went on to ask for once the person had chosen."""
+        self._running += 1
+        self._host.start(self._finish(work))
+
+    async def _finish(self, work: Awaitable[Result]) -> None:
         try:
-            await self._apply(await table.load(row)(argument, context))
+            await self._apply(await work)
         except GrokminiError as error:
             self._say(f"! {error.message}: {error.hint}" if error.hint else f"! {error.message}")
         finally:
@@ -135,7 +159,12 @@ class Submissions:
             self._host.page(result.lines)
         elif isinstance(result, Leave):
             self._host.leave()
-        elif isinstance(result, NewSession):
-            await self._host.go_on_in(await self._factory.new())
+        elif isinstance(result, GoOn):
+            self._host.print_lines(result.lines)
+            await self._host.go_on_in(result.opened)
+        elif isinstance(result, Pick):
+            self._host.pick(result)
+        elif isinstance(result, Copy):
+            await self._host.copy(result)
         else:
             self._host.opened.handle.send(result)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from grokmini.chat.context import ContextPart, ContextReport
 from grokmini.protocol import commands, events
-from grokmini.protocol.errors import Outcome
+from grokmini.protocol.errors import Outcome, SessionError
 from grokmini.protocol.ids import uuid7
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
 from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
-from grokmini.repl.ports import OpenedSession
+from grokmini.render.session_list import Row
+from grokmini.repl.ports import FoundSession, OpenedSession
 from grokmini.session.handle import SessionHandle
 from grokmini.session.stream import EventStream
 
@@ -36,6 +39,8 @@ class Figures(NamedTuple):
 
     prompt: dict[str, Usage]
     session: dict[str, Usage]
+    rows: Mapping[str, Mapping[str, Usage]] = MappingProxyType({})
+    outstanding: int = 0
 
 
 class ScriptedSession:
@@ -56,12 +61,28 @@ class ScriptedSession:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = asyncio.ensure_future(self._wait())
         self.handle = SessionHandle(uuid7(), self._stream, self._take, self._ended, task)
+        self.facts = [("title", "a title"), ("id", self.handle.session_id)]
         self.opened = OpenedSession(
-            self.handle, self._stream.subscribe(), self._usage, lambda: self.diff, lambda: self.past
+            handle=self.handle,
+            events=self._stream.subscribe(),
+            usage=self._usage,
+            diff=lambda: self.diff,
+            past=lambda: self.past,
+            last_turns=self._last_turns,
+            context=self._context,
+            facts=lambda: self.facts,
         )
         self.emit(
             events.SessionStarted("0.1.0", cwd, "test-model", PermissionMode.ASK, "none", context_window=1000)
         )
+
+    def _last_turns(self, turns: int) -> Sequence[events.SessionEvent]:
+        starts = [n for n, event in enumerate(self.past) if isinstance(event, events.TurnStarted)]
+        return self.past[starts[-turns] if len(starts) >= turns else 0 :]
+
+    async def _context(self) -> ContextReport:
+        parts = (ContextPart("system", 100), ContextPart("prompts", 300), ContextPart("images", 0))
+        return ContextReport("test-model", 1000, 400, parts, 3)
 
     def emit(self, *several: events.SessionEvent) -> None:
         """Tell the front end."""
@@ -166,11 +187,21 @@ class ScriptedSession:
             self._ended.set_result(None)
 
 
-class ScriptedFactory:
-    """Opens further scripted sessions and remembers them."""
+def row(number: int, title: str, *, live: bool = False, pinned: bool = False, folder: str = "") -> Row:
+    """A stored session."""
+    return Row(
+        f"0000000{number}-0000-7000-8000-000000000000", title, 60.0 * number, number, live, pinned, folder
+    )
 
-    def __init__(self, models: Sequence[str] = ("test-model", "other-model")) -> None:
+
+class ScriptedFactory:
+    """Opens further scripted sessions and remembers them; `rows` are the stored ones."""
+
+    def __init__(self, models: Sequence[str] = ("test-model", "other-model"), rows: Sequence[Row] = ()) -> None:
         self.made: list[ScriptedSession] = []
+        self.rows = list(rows)
+        self.said: list[FoundSession] = []
+        self.did: list[tuple[object, ...]] = []
         self._models = models
 
     async def new(self) -> OpenedSession:
@@ -178,6 +209,47 @@ class ScriptedFactory:
         self.made.append(ScriptedSession())
         return self.made[-1].opened
 
+    async def resume(self, session_id: str) -> OpenedSession:
+        """One that was stored."""
+        self.did.append(("resume", session_id))
+        return await self.new()
+
+    async def fork(self, session_id: str, before_prompt: int | None) -> OpenedSession:
+        """A copy, which is then stored too."""
+        self.did.append(("fork", session_id, before_prompt))
+        opened = await self.new()
+        self.rows.append(Row(opened.handle.session_id, "a copy", 0.0, 1, True, False))
+        return opened
+
+    async def follow(self, session_id: str) -> OpenedSession:
+        """One that is only watched."""
+        self.did.append(("follow", session_id))
+        return (await self.new())._replace(watched=True)
+
     def models(self) -> Sequence[str]:
         """Names to choose from."""
         return self._models
+
+    def stored(self, *, everywhere: bool) -> Sequence[Row]:
+        """Those without a folder are of this one."""
+        return [row for row in self.rows if everywhere or not row.folder]
+
+    def find(self, text: str) -> Row:
+        """By id or title."""
+        for row in self.rows:
+            if row.session_id.startswith(text) or row.title == text:
+                return row
+        raise SessionError(f"no session {text}")
+
+    def search(self, words: str) -> Sequence[FoundSession]:
+        """What the test put there."""
+        self.did.append(("search", words))
+        return self.said
+
+    def pin(self, session_id: str, pinned: bool) -> None:
+        """Remember it."""
+        self.did.append(("pin", session_id, pinned))
+
+    def delete(self, session_id: str) -> None:
+        """Remember it."""
+        self.did.append(("delete", session_id))

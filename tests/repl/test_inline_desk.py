@@ -48,6 +48,7 @@ class Scene:
             page=lambda text: self.asked.append(("page", text)),
             command=lambda name: self.asked.append(("command", name)),
             paste=lambda: self.asked.append(("paste", "")),
+            picked=lambda asked: self.asked.append(("picked", str(asked))),
         )
         self.desk = InlineDesk(self.state, self.draft, outlets)
 

@@ -12,13 +12,19 @@ from grokmini.repl.input_actions import Signal
 from grokmini.repl.menus import Menu, MenuItem, Token, command_items
 from tests.repl.draft import BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, TAB, UP, Typist, pasted
 
+SOME = tuple(
+    row
+    for row in COMMANDS
+    if row.name in ("help", "model", "mode", "new", "usage", "diff", "repaint", "queue", "cd", "quit")
+)
+
 
 def test_a_slash_opens_the_commands_with_their_arguments() -> None:
     typist = Typist()
     typist.type("/")
     menu = typist.menu()
-    assert menu[0] == "› /help          what can be typed here" + " " * 17 + "1/11"
-    assert menu[1] == "  /model [name]  show the models or choose one"
+    assert menu[0].split() == ["›", "/help", "what", "can", "be", "typed", "here", f"1/{len(COMMANDS)}"]
+    assert menu[1].split()[:2] == ["/model", "[name]"]
     assert len(menu) == 8
 
 
@@ -36,7 +42,7 @@ def test_a_slash_opens_the_commands_with_their_arguments() -> None:
     ],
 )
 def test_commands_are_found_by_beginning_alias_and_letters(typed: str, names: list[str]) -> None:
-    assert [item.label.split()[0] for item in command_items(typed, COMMANDS)] == [f"/{name}" for name in names]
+    assert [item.label.split()[0] for item in command_items(typed, SOME)] == [f"/{name}" for name in names]
 
 
 @pytest.mark.parametrize(

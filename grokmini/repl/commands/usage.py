@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grokmini.protocol.model import Usage
+from grokmini.render.figures import plural
 from grokmini.repl.commands.result import CommandContext, Say, say
 
 
@@ -13,7 +14,13 @@ async def run(argument: str, context: CommandContext) -> Say:
     figures = await context.opened.usage()
     if not figures.session:
         return say("no request has been made in this session yet")
-    rows = ["session:", *_rows(figures.session), "last prompt:", *_rows(figures.prompt)]
+    rows = ["session:", *_rows(figures.session)]
+    for kind, by_model in figures.rows.items():
+        if kind != "main" and by_model:
+            rows += [f"of that, {kind}:", *_rows(by_model)]
+    if figures.outstanding:
+        rows.append(f"{plural(figures.outstanding, 'figure')} still to come")
+    rows += ["last prompt:", *_rows(figures.prompt)]
     state = context.state
     if state.context_window:
         percent = round(100 * state.context_tokens / state.context_window)

@@ -1,0 +1,64 @@
+"""/export: the session as a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+from grokmini.protocol.codec import encode
+from grokmini.protocol.errors import SessionError
+from grokmini.protocol.events import SessionEvent
+from grokmini.render.markdown_log import MarkdownLog
+from grokmini.repl.commands.result import CommandContext, Say, say
+
+FORCE = "--force"
+
+
+async def run(argument: str, context: CommandContext) -> Say:
+    """Markdown; JSON lines for a name that ends in .json or .jsonl. `--force` writes over a file.
+
+    Raises `SessionError` when it cannot be written.
+    """
+    words = [word for word in argument.split() if word != FORCE]
+    force = len(words) < len(argument.split())
+    name = " ".join(words) or f"grokmini-{context.opened.handle.session_id[:8]}.md"
+    path = _place(context.state.cwd, name, context.home)
+    past, home = context.opened.past, context.home
+    as_json = path.suffix in (".json", ".jsonl")
+    pieces = _json_lines(past()) if as_json else _markdown(past(), home)
+    size = await asyncio.to_thread(_write, path, pieces, force)
+    return say(f"written: {path} ({size:,} bytes)")
+
+
+def _place(cwd: str, name: str, home: str) -> Path:
+    """Where a name leads from the session's folder; `~` is the home folder."""
+    return Path(home, name[2:]) if home and name.startswith("~/") else Path(cwd, name)
+
+
+def _write(path: Path, pieces: Iterable[str], force: bool) -> int:
+    """Write a file whole. One that is there is left alone unless it may go."""
+    size = 0
+    try:
+        with path.open("w" if force else "x", encoding="utf-8", errors="replace") as file:
+            for piece in pieces:
+                size += file.write(piece)
+    except FileExistsError:
+        raise SessionError(f"{path} is there already", "give another name, or /export NAME --force") from None
+    except OSError as error:
+        raise SessionError(
+            f"{path} cannot be written: {error.strerror}", "give the name of a file in a folder that is yours"
+        ) from error
+    return size
+
+
+def _markdown(events: Iterable[SessionEvent], home: str) -> Iterable[str]:
+    log = MarkdownLog(home=home)
+    for event in events:
+        yield log.apply(event)
+    yield log.settle()
+
+
+def _json_lines(events: Iterable[SessionEvent]) -> Iterable[str]:
+    for event in events:
+        yield encode(event).decode() + "\n"

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Literal
 
 from grokmini.cli.find_session import find_session, latest_session
+from grokmini.cli.folder import working_folder
 from grokmini.cli.options import Options
 from grokmini.cli.report import say
-from grokmini.cli.root import working_folder
 from grokmini.config.paths import find_places
 from grokmini.store.driver_lock import SessionBusyError, holder
 from grokmini.store.sessions import SessionInfo, SessionStore

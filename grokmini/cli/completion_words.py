@@ -6,6 +6,7 @@ titles where the store and the settings keep them. One candidate a line; a tab a
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from grokmini.cli.option import CommandSpec
 from grokmini.config.paths import Places, find_places
 from grokmini.protocol.errors import UsageError
-from grokmini.store.layout import SESSIONS, SUMMARY, encode_cwd
+from grokmini.store.layout import DRIVER_LOCK, SESSIONS, SUMMARY, encode_cwd
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
@@ -31,8 +32,13 @@ SPEC = CommandSpec(
 MOST = 50
 """Sessions that are offered: nobody reads more."""
 
-MOST_READ = 500
+MOST_READ = 200
 """Sessions that are looked into for a title: the newest."""
+
+_OF_IDS = frozenset("0123456789abcdef-")
+
+_Entry = tuple[str, str]
+"""A session's id and the directory that it is in, as plain text: there may be 12,000."""
 
 Find = Callable[[str, Places], Iterable[str]]
 
@@ -59,14 +65,12 @@ def answer(words: list[str]) -> int:
 
 def sessions(prefix: str, places: Places) -> Iterator[str]:
     """Ids with their titles, this folder's and the newest first; where no id begins so, titles that do."""
-    return _named(prefix, _newest(places))
+    return _named(prefix, lambda: _newest(places))
 
 
 def live_sessions(prefix: str, places: Places) -> Iterator[str]:
     """The same of the sessions that run now."""
-    from grokmini.store.driver_lock import is_driven
-
-    return _named(prefix, filter(is_driven, islice(_newest(places), MOST_READ)))
+    return _named(prefix, lambda: filter(_is_locked, islice(_newest(places), MOST_READ)))
 
 
 def models(prefix: str, places: Places) -> Iterator[str]:
@@ -88,29 +92,43 @@ def models(prefix: str, places: Places) -> Iterator[str]:
 KINDS: dict[str, Find] = {"sessions": sessions, "live-sessions": live_sessions, "models": models}
 
 
-def _named(prefix: str, directories: Iterator[Path]) -> Iterator[str]:
-    newest = list(islice(directories, MOST_READ))
-    by_id = [directory for directory in newest if directory.name.startswith(prefix)]
-    for directory in by_id[:MOST]:
-        yield f"{directory.name}\t{_title(directory)}"
-    if not by_id:
-        titles = dict.fromkeys(map(_title, newest))
+def _named(prefix: str, entries: Callable[[], Iterable[_Entry]]) -> Iterator[str]:
+    found = False
+    if set(prefix) <= _OF_IDS:
+        for entry in islice((entry for entry in entries() if entry[0].startswith(prefix)), MOST):
+            found = True
+            yield f"{entry[0]}\t{_title(entry)}"
+    if not found:
         wanted = prefix.casefold()
+        titles = dict.fromkeys(map(_title, islice(entries(), MOST_READ)))
         yield from islice((title for title in titles if title.casefold().startswith(wanted)), MOST)
 
 
-def _newest(places: Places) -> Iterator[Path]:
-    """Session directories. Ids sort by time, so no file need be looked at."""
+def _is_locked(entry: _Entry) -> bool:
+    """Whether the session's lock is held. (Leases on network file systems would take longer to look at.)"""
+    try:
+        descriptor = os.open(f"{entry[1]}/{entry[0]}/{DRIVER_LOCK}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _newest(places: Places) -> Iterator[_Entry]:
+    """This folder's sessions, then the others. Ids sort by time, so no file need be looked at."""
     root = places.state / SESSIONS
     here = root / encode_cwd(Path.cwd())
-    yield from _below([here])
-    yield from _below(group for group in root.iterdir() if group != here)
+    yield from _below([str(here)])
+    yield from _below(f"{root}/{name}" for name in _names(str(root)) if name != here.name)
 
 
-def _below(groups: Iterable[Path]) -> Iterator[Path]:
-    found = [(name, group) for group in map(str, groups) for name in _names(group)]
-    found.sort(reverse=True)
-    return (Path(group, name) for name, group in found)
+def _below(groups: Iterable[str]) -> list[_Entry]:
+    return sorted(((name, group) for group in groups for name in _names(group)), reverse=True)
 
 
 def _names(group: str) -> list[str]:
@@ -121,9 +139,10 @@ def _names(group: str) -> list[str]:
         return []
 
 
-def _title(directory: Path) -> str:
+def _title(entry: _Entry) -> str:
     try:
-        return " ".join(str(json.loads((directory / SUMMARY).read_bytes()).get("title", "")).split())
+        with open(f"{entry[1]}/{entry[0]}/{SUMMARY}", "rb") as file:  # noqa: PTH123 - hundreds of paths take their time
+            return " ".join(str(json.loads(file.read()).get("title", "")).split())
     except (OSError, ValueError, AttributeError):
         return ""
 

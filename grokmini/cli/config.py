@@ -27,7 +27,7 @@ DERIVED = frozenset({"permission.never_ask"})
 
 def run(parsed: Parsed) -> int:
     """Print the settings; warnings about the files go to stderr. Raises `ConfigError`."""
-    from grokmini.cli.root import working_folder
+    from grokmini.cli.folder import working_folder
     from grokmini.config.load import load_settings
     from grokmini.config.paths import find_places
 

@@ -54,11 +54,11 @@ SPEC = CommandSpec(
 def run(parsed: Parsed) -> int:
     """Print the session. Raises `UsageError` and `SessionError`; a reader who leaves ends it quietly."""
     from grokmini.cli.find_session import find_session, latest_session
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.log_output import log_output, shown_by
     from grokmini.cli.log_source import follow_session, read_session, stored_lines
     from grokmini.cli.log_views import view_of
     from grokmini.cli.parse import at_least_one
-    from grokmini.cli.root import working_folder
     from grokmini.cli.session_place import session_store
     from grokmini.protocol.errors import UsageError
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from grokmini.cli.folder import working_folder
 from grokmini.cli.options import Options
 from grokmini.config.load import load_settings
 from grokmini.config.paths import Places, find_places
 from grokmini.config.settings import Settings
-from grokmini.protocol.errors import UsageError
 from grokmini.sampler.catalogue import ModelCatalogue
 
 
@@ -33,17 +33,3 @@ def load_root(options: Options, env: Mapping[str, str] = os.environ) -> Root:
     places = find_places(env)
     loaded = load_settings(places, cwd, env)
     return Root(options, env, cwd, places, loaded.settings, ModelCatalogue(loaded.models, env), loaded.warnings)
-
-
-def working_folder(named: str | None) -> Path:
-    """The real path of the folder to work in, the current one unless named. Raises `UsageError`."""
-    try:
-        cwd = Path(named or ".").resolve(strict=True)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no folder has such a name"
-        raise UsageError(
-            f"cannot work in {named or 'this folder'}: {reason}", "name one that is there"
-        ) from None
-    if not cwd.is_dir():
-        raise UsageError(f"cannot work in {cwd}: it is not a folder", "name a folder with --cwd")
-    return cwd

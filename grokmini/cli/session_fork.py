@@ -30,9 +30,9 @@ SPEC = CommandSpec(
 def run(parsed: Parsed) -> int:
     """Make the copy. Raises `UsageError` and `SessionError`."""
     from grokmini.cli.find_session import find_session
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.parse import at_least_one
     from grokmini.cli.report import say
-    from grokmini.cli.root import working_folder
     from grokmini.cli.session_place import session_store
     from grokmini.protocol.errors import UsageError
     from grokmini.store.fork import fork_session

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grokmini.cli.find_session import find_session
-from grokmini.cli.root import working_folder
+from grokmini.cli.folder import working_folder
 from grokmini.config.paths import Places, find_places
 from grokmini.protocol.errors import SessionError, UsageError
 from grokmini.store.layout import SESSIONS, encode_cwd
@@ -43,7 +43,13 @@ def session_directories(cwd: Path | None = None) -> list[Path]:
     return [group / name for group in groups for name in _names(group)]
 
 
-def _names(path: Path) -> list[str]:
+def session_ids() -> list[str]:
+    """The ids of all of them: of 12,000 the names alone, since a path each would take longer than the list."""
+    root = str(places().state / SESSIONS)
+    return [name for group in _names(root) for name in _names(f"{root}/{group}")]
+
+
+def _names(path: Path | str) -> list[str]:
     try:
         with os.scandir(path) as entries:
             return [entry.name for entry in entries if not entry.name.startswith(".")]

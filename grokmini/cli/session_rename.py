@@ -21,7 +21,7 @@ SPEC = CommandSpec(
 def run(parsed: Parsed) -> int:
     """Rename one session, whether it runs or not. Raises `UsageError` and `SessionError`."""
     from grokmini.cli.find_session import find_session
-    from grokmini.cli.root import working_folder
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.session_place import session_store
     from grokmini.protocol.errors import UsageError
     from grokmini.store.manage import rename

@@ -50,7 +50,7 @@ def run(parsed: Parsed) -> int:
 def _wanted(parsed: Parsed) -> list[Path]:
     """The directories to look at; one without a summary has no title and is found by its id alone."""
     from grokmini.cli.find_session import find_session
-    from grokmini.cli.root import working_folder
+    from grokmini.cli.folder import working_folder
     from grokmini.cli.session_place import session_directories, session_store
     from grokmini.protocol.errors import UsageError
     from grokmini.protocol.ids import is_session_prefix

@@ -98,8 +98,9 @@ def test_titles_that_could_drive_a_terminal_are_not_offered(
 def test_nothing_that_takes_time_to_load_is_loaded() -> None:
     """H62"""
     script = (
-        "import sys; from grokmini.cli.main import main; main(['completions', 'words', 'sessions']);"
-        "main(['completions', 'words', 'models']); print(*sorted(sys.modules), file=sys.stderr)"
+        "import sys; from grokmini.cli.main import main;"
+        "[main(['completions', 'words', kind]) for kind in ('sessions', 'live-sessions', 'models')];"
+        "print(*sorted(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())

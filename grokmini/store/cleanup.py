@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,6 +26,7 @@ from grokmini.store.layout import (
     subdirectories,
 )
 from grokmini.store.manage import remove_empty_group
+from grokmini.store.sqlite_file import DATABASE, DATABASE_PARTS, remove_database
 from grokmini.store.summary import read_summary
 
 CAP_BYTES: Final = 1 << 30
@@ -62,7 +63,7 @@ def _remove_old_sessions(state: Path, before: float) -> int:
     for group in subdirectories(state / SESSIONS):
         gone = 0
         for entry in subdirectories(group.path):
-            if entry.stat().st_mtime < before and _remove_if_old(Path(entry.path), before):
+            if _is_old(Path(entry.path), before) and _remove_if_old(Path(entry.path), before):
                 gone += 1
         if gone:
             remove_empty_group(Path(group.path))
@@ -73,7 +74,7 @@ def _remove_old_sessions(state: Path, before: float) -> int:
 def _remove_if_old(directory: Path, before: float) -> bool:
     """Look again, now that nobody can touch the session, and remove it."""
     with _held(directory) as held:
-        if not held or last_touched(directory) >= before or _is_pinned(directory):
+        if not held or not _is_old(directory, before):
             return False
         try:
             (directory / SUMMARY).unlink(missing_ok=True)
@@ -81,6 +82,13 @@ def _remove_if_old(directory: Path, before: float) -> bool:
         except OSError:
             return False
     return True
+
+
+def _is_old(directory: Path, before: float) -> bool:
+    try:
+        return last_touched(directory) < before and not _is_pinned(directory)
+    except OSError:
+        return False
 
 
 def last_touched(directory: Path) -> float:
@@ -96,16 +104,21 @@ def last_touched(directory: Path) -> float:
 
 @contextmanager
 def _held(directory: Path) -> Iterator[bool]:
-    """Whether the session is ours alone while the block runs."""
+    """Whether the session is ours alone while the block runs. Making sure of it leaves its age as it was."""
     try:
+        found = directory.stat()
         lock = DriverLock.acquire(directory)
     except (OSError, SessionError):
         yield False
         return
+    times = found.st_atime_ns, found.st_mtime_ns
     try:
+        os.utime(directory, ns=times)
         yield True
     finally:
         lock.release()
+        with suppress(OSError):
+            os.utime(directory, ns=times)
 
 
 def _is_pinned(directory: Path) -> bool:
@@ -138,6 +151,8 @@ def _files(root: Path, session: str) -> Iterator[_Old]:
     for folder, _, names in os.walk(root):
         for name in names:
             path = f"{folder}/{name}"
+            if name.endswith(DATABASE_PARTS):
+                continue  # goes with its database, never before it
             try:
                 found = os.lstat(path)
             except OSError:
@@ -150,6 +165,8 @@ def _remove(file: _Old) -> bool:
     """Remove a file unless its session is driven or pinned by now, or it changed since it was looked at."""
     if not file.session:
         return _unlink(file)
+    if _is_pinned(Path(file.session)):
+        return False
     with _held(Path(file.session)) as held:
         return held and not _is_pinned(Path(file.session)) and _unlink(file)
 
@@ -158,7 +175,13 @@ def _unlink(file: _Old) -> bool:
     try:
         if os.lstat(file.path).st_mtime != file.changed:
             return False
-        Path(file.path).unlink()
+        path = Path(file.path)
+        if path.suffix == DATABASE:
+            remove_database(path)
+        else:
+            path.unlink()
     except OSError:
         return False
+    with suppress(OSError):
+        path.parent.rmdir()  # only where nothing else is left
     return True

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 from grokmini.store.layout import make_private_directory, open_private
 
@@ -13,16 +14,17 @@ FICLONE = 0x40049409
 """The request number of Linux for "share all blocks of that file" (ioctl_ficlone(2))."""
 
 
-def copy_private(source: Path, target: Path, *, size: int | None = None) -> None:
+def copy_private(source: BinaryIO, target: Path, *, size: int | None = None) -> None:
     """Copy the first `size` bytes of a file (all of it by default) to a new one that only its owner can read.
 
     Blocks are shared where the file system can. Raises `OSError`; half a copy is removed.
     """
     descriptor = open_private(target, os.O_WRONLY | os.O_EXCL)
     try:
-        with source.open("rb") as opened, os.fdopen(descriptor, "wb") as file:
-            if not _share_blocks(opened.fileno(), file.fileno()):
-                shutil.copyfileobj(opened, file, 1 << 20)
+        with os.fdopen(descriptor, "wb") as file:
+            if not _share_blocks(source.fileno(), file.fileno()):
+                source.seek(0)
+                shutil.copyfileobj(source, file, 1 << 20)
                 file.flush()
             if size is not None:
                 os.ftruncate(file.fileno(), size)
@@ -30,6 +32,12 @@ def copy_private(source: Path, target: Path, *, size: int | None = None) -> None
     except OSError:
         target.unlink(missing_ok=True)
         raise
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a whole file as `copy_private` does. Raises `OSError`."""
+    with source.open("rb") as opened:
+        copy_private(opened, target)
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -40,7 +48,7 @@ def copy_tree(source: Path, target: Path) -> None:
             if entry.is_dir(follow_symlinks=False):
                 copy_tree(source / entry.name, target / entry.name)
             elif entry.is_file(follow_symlinks=False):
-                copy_private(source / entry.name, target / entry.name)
+                copy_file(source / entry.name, target / entry.name)
 
 
 def _share_blocks(source: int, target: int) -> bool:

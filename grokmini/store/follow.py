@@ -67,7 +67,7 @@ class UpdatesTail:
             file.seek(self._offset)
             data = _whole_lines(file)
             self._offset += len(data)
-            self.behind = found.st_size > self._offset and len(data) >= READ_LIMIT // 2
+            self.behind = bool(data) and file.tell() >= READ_LIMIT + self._offset - len(data)
         return [record for line in data.split(b"\n") if (record := self._new(line)) is not None]
 
     def _new(self, line: bytes) -> EventRecord | None:

@@ -6,7 +6,9 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -17,7 +19,7 @@ from grokmini.protocol.ids import uuid7
 from grokmini.protocol.items import Stored, UserItem
 from grokmini.protocol.turns import cut_before, turn_starts
 from grokmini.store.atomic import replace_file
-from grokmini.store.copying import copy_private, copy_tree
+from grokmini.store.copying import copy_file, copy_private, copy_tree
 from grokmini.store.jsonl import read_jsonl
 from grokmini.store.layout import (
     CARRIED_FILES,
@@ -60,7 +62,7 @@ def fork_session(
             f"Rebuild it: grokmini sessions repair {session_id}",
         )
     try:
-        history = read_jsonl(source / HISTORY, read_item).values
+        history = read_jsonl(source / HISTORY, read_item, keep_damaged=False).values
         if before_prompt is not None:
             history = _before(source, history, before_prompt)
         summary = _summary_of_fork(known, history, uuid7(now), cwd, model, now(), cut=before_prompt is not None)
@@ -93,56 +95,53 @@ def _copy(source: Path, target: Path, history: list[Stored], before_prompt: int 
     line: the copy ends with the last whole one.
     """
     if before_prompt is None:
-        _copy_lines(source / HISTORY, target / HISTORY, _end_of_lines(source / HISTORY))
-        _copy_lines(source / UPDATES, target / UPDATES, _end_of_lines(source / UPDATES))
+        _copy_lines(source / HISTORY, target / HISTORY, _end_of_lines)
+        _copy_lines(source / UPDATES, target / UPDATES, _end_of_lines)
     else:
         replace_file(target / HISTORY, (encode_stored(stored) + b"\n" for stored in history))
-        _copy_lines(source / UPDATES, target / UPDATES, _start_of_turn(source / UPDATES, before_prompt))
+        _copy_lines(source / UPDATES, target / UPDATES, partial(_start_of_turn, prompt_index=before_prompt))
     for name in CARRIED_FILES:
         if (source / name).is_file():
-            copy_private(source / name, target / name)
+            copy_file(source / name, target / name)
     if (source / COMPACTION).is_dir():
         copy_tree(source / COMPACTION, target / COMPACTION)
 
 
-def _copy_lines(source: Path, target: Path, size: int) -> None:
-    if size:
-        copy_private(source, target, size=size)
-
-
-def _end_of_lines(path: Path) -> int:
-    """The size of a file without a torn last line."""
+def _copy_lines(source: Path, target: Path, measure: Callable[[BinaryIO], int]) -> None:
+    """Copy as many bytes as `measure` finds in the file, which may be replaced meanwhile: it is opened once."""
     try:
-        file = path.open("rb")
+        file = source.open("rb")
     except FileNotFoundError:
-        return 0
+        return
     with file:
-        end = file.seek(0, os.SEEK_END)
-        while end:
-            start = max(0, end - _BLOCK)
-            file.seek(start)
-            found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                return start + found + 1
-            end = start
+        if size := measure(file):
+            copy_private(file, target, size=size)
+
+
+def _end_of_lines(file: BinaryIO) -> int:
+    """The size of a file without a torn last line."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - _BLOCK)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
     return 0
 
 
-def _start_of_turn(path: Path, prompt_index: int) -> int:
+def _start_of_turn(file: BinaryIO, prompt_index: int) -> int:
     """The byte at which the last turn of that prompt begins; the end where it left no event."""
-    offset = found = 0
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        return 0
-    with file:
-        found = _end_of_lines(path)
-        for line in file:
-            if TURN_STARTED in line and (record := read_event(line)) is not None:
-                event = record.event
-                if isinstance(event, TurnStarted) and event.prompt_index == prompt_index:
-                    found = offset
-            offset += len(line)
+    found = _end_of_lines(file)
+    file.seek(0)
+    offset = 0
+    for line in file:
+        if TURN_STARTED in line and (record := read_event(line)) is not None:
+            event = record.event
+            if isinstance(event, TurnStarted) and event.prompt_index == prompt_index:
+                found = offset
+        offset += len(line)
     return found
 
 
@@ -177,4 +176,5 @@ def _summary_of_fork(
         last_prompt=asked[-1][:PROMPT_LIMIT] if asked else "",
         pinned=False,
         usage={},
+        usage_rows={},
     )

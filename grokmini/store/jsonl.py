@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
@@ -14,6 +15,8 @@ from grokmini.store.layout import open_private
 T = TypeVar("T")
 
 _BLOCK = 1 << 20
+CORRUPT = ".corrupt"
+"""What is added to the name of a damaged file for the copy that is kept of it."""
 
 
 class Read(NamedTuple, Generic[T]):
@@ -108,44 +111,57 @@ class _TornError(Exception):
         self.error = error
 
 
-def read_jsonl(path: Path, decode: Callable[[bytes], T]) -> Read[T]:
-    """Every line that can be read. At the first that cannot, the file is copied once to `*.corrupt`.
+def read_jsonl(path: Path, decode: Callable[[bytes], T], *, keep_damaged: bool = True) -> Read[T]:
+    """Every line that can be read. When one cannot, the file is copied once to `*.corrupt`.
 
-    A missing file is an empty one. Raises `OSError` for a file that cannot be read at all.
+    `keep_damaged` False makes no copy: for readers of a file that another process writes. A missing file is an
+    empty one. Raises `OSError` for a file that cannot be read at all. One line at a time is in memory beside the
+    values.
     """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return Read([], 0)
     values: list[T] = []
     skipped = 0
-    for line in data.split(b"\n"):
-        if not line:
-            continue
-        try:
-            values.append(decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            skipped += 1
-    if skipped:
-        quarantine(path, data)
+    try:
+        file = path.open("rb", buffering=_BLOCK)
+    except FileNotFoundError:
+        return Read(values, skipped)
+    with file:
+        for line in file:
+            stripped = line.rstrip(b"\n")
+            if not stripped:
+                continue
+            try:
+                values.append(decode(stripped))
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                skipped += 1
+        if skipped and keep_damaged:
+            file.seek(0)
+            quarantine(path, iter(partial(file.read, _BLOCK), b""))
     return Read(values, skipped)
 
 
-def quarantine(path: Path, data: bytes) -> None:
-    """Keep a damaged file's bytes beside it as `*.corrupt`, unless an earlier copy is there.
+def quarantine(path: Path, data: Iterable[bytes]) -> bool:
+    """Keep a damaged file's bytes beside it as `*.corrupt`, unless an earlier copy is there; whether there is one.
 
     A copy that cannot be made is no reason not to open the session: the file itself is left as it is.
     """
-    copy = path.with_name(path.name + ".corrupt")
+    copy = path.with_name(path.name + CORRUPT)
     try:
         descriptor = open_private(copy, os.O_WRONLY | os.O_EXCL)
+    except FileExistsError:
+        return True
     except OSError:
-        return
-    with os.fdopen(descriptor, "wb") as file:
-        try:
-            file.write(data)
-        except OSError:
-            copy.unlink(missing_ok=True)
+        return False
+    try:
+        for piece in data:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(descriptor, view) :]
+    except OSError:
+        copy.unlink(missing_ok=True)
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def last_number(path: Path, field: str) -> int:

@@ -81,7 +81,7 @@ def live_holder(directory: Path) -> str | None:
 
 def _age(directory: Path) -> float:
     """Seconds since the lease was written, by the clock of whoever keeps the files."""
-    probe = directory / f".{DRIVER_LEASE}.{os.getpid()}.now"
+    probe = directory.parent / f".{directory.name}.{os.getpid()}.now"  # in it, the session would look touched
     os.close(open_private(probe, os.O_WRONLY | os.O_TRUNC))
     try:
         os.utime(probe)

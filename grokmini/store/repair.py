@@ -7,15 +7,22 @@ from typing import NamedTuple
 
 from grokmini.protocol.codec import encode_stored
 from grokmini.protocol.errors import SessionError
-from grokmini.protocol.events import TurnEnded
+from grokmini.protocol.events import (
+    DirectoryChanged,
+    SessionEvent,
+    TitleChanged,
+    TitleSource,
+    TurnEnded,
+    TurnStarted,
+)
 from grokmini.protocol.ids import time_of
 from grokmini.protocol.items import AssistantItem, Stored, UserItem
 from grokmini.protocol.model import Usage
 from grokmini.protocol.turns import turn_starts
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
-from grokmini.store.jsonl import quarantine, read_jsonl
-from grokmini.store.layout import HISTORY, SUMMARY, decode_cwd
+from grokmini.store.jsonl import CORRUPT, quarantine, read_jsonl
+from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
@@ -45,6 +52,8 @@ def repair_session(directory: Path) -> Repaired:
         raise _refused(directory, error) from error
     try:
         read = read_jsonl(directory / HISTORY, read_item)
+        if read.skipped and not (directory / f"{HISTORY}{CORRUPT}").exists():
+            raise _no_copy(directory)
         if read.skipped:
             replace_file(directory / HISTORY, (encode_stored(stored) + b"\n" for stored in read.values))
         return Repaired(_rebuild(directory, read.values), read.skipped)
@@ -57,50 +66,92 @@ def repair_session(directory: Path) -> Repaired:
 def _rebuild(directory: Path, history: list[Stored]) -> bool:
     if read_summary(directory) is not None:
         return False
-    if not history:
+    made = summary_from(directory, history)
+    if not history and not made.turns:
         raise SessionError(
             f"Session {directory.name} has neither a summary nor a conversation.",
             f"There is nothing to resume; `grokmini sessions delete {directory.name}` removes it.",
         )
     path = directory / SUMMARY
     if path.exists():
-        quarantine(path, path.read_bytes())
+        if not quarantine(path, [path.read_bytes()]):
+            raise _no_copy(directory)
         path.unlink()
-    change_summary(directory, {}, summary_from(directory, history))
+    change_summary(directory, {}, made)
     return True
 
 
 def summary_from(directory: Path, history: list[Stored]) -> Summary:
-    """A summary made from a session's history and events."""
+    """A summary made from a session's history and events; one of no turns when both are empty."""
     items = [stored.item for stored in history]
-    prompts = [item.text for item in items if isinstance(item, UserItem) and item.is_real_prompt]
+    told = _told(directory)
+    prompts = [
+        item.text for item in items if isinstance(item, UserItem) and item.is_real_prompt
+    ] or told.prompts
     models = tuple(
         dict.fromkeys(item.model for item in items if isinstance(item, AssistantItem) and item.model)
     )
-    changed = (directory / HISTORY).stat().st_mtime
+    changed = _changed(directory)
     return Summary(
         session_id=directory.name,
         cwd=str(decode_cwd(directory.parent)),
-        title=title_of(prompts[0]) if prompts else "",
+        current_cwd=told.cwd,
+        title=told.title or (title_of(prompts[0]) if prompts else ""),
+        title_source=told.title_source,
         model=models[-1] if models else "",
         models=models,
         created_at=time_of(directory.name) or changed,
         updated_at=changed,
-        turns=len(turn_starts(items)),
+        turns=max(len(turn_starts(items)), told.turns),
         messages=len(items),
         last_prompt=prompts[-1][:PROMPT_LIMIT] if prompts else "",
-        usage=_bill(directory),
+        usage=told.bill,
     )
 
 
-def _bill(directory: Path) -> dict[str, Usage]:
-    """What the ends of turns say was spent, by model."""
-    bill: dict[str, Usage] = {}
+class _Told:
+    """What the events say of a session: who asked what, what it is called, where it works, what was spent."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.turns = 0
+        self.title = ""
+        self.title_source: TitleSource = "prompt"
+        self.cwd = ""
+        self.bill: dict[str, Usage] = {}
+
+    def hear(self, event: SessionEvent) -> None:
+        """Take in one more event."""
+        if isinstance(event, TurnStarted):
+            self.prompts.append(event.text[:PROMPT_LIMIT])
+            self.turns = max(self.turns, event.prompt_index + 1)
+        elif isinstance(event, TitleChanged):
+            self.title, self.title_source = event.title, event.source
+        elif isinstance(event, DirectoryChanged):
+            self.cwd = event.cwd
+        elif isinstance(event, TurnEnded):
+            for model, usage in event.model_usage.items():
+                self.bill[model] = self.bill[model] + usage if model in self.bill else usage
+
+
+def _told(directory: Path) -> _Told:
+    told = _Told()
     for record in read_updates(directory):
-        if isinstance(record.event, TurnEnded):
-            for model, usage in record.event.model_usage.items():
-                bill[model] = bill[model] + usage if model in bill else usage
-    return bill
+        told.hear(record.event)
+    return told
+
+
+def _changed(directory: Path) -> float:
+    """When the session was written last."""
+    times = [path.stat().st_mtime for name in (HISTORY, UPDATES) if (path := directory / name).exists()]
+    return max(times, default=directory.stat().st_mtime)
+
+
+def _no_copy(directory: Path) -> SessionError:
+    return SessionError(
+        f"Session {directory.name} is left as it is: no copy of its damaged file could be kept.",
+        f"Make room and check the permissions of {directory}.",
+    )
 
 
 def _refused(directory: Path, error: OSError) -> SessionError:

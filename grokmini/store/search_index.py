@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from grokmini.protocol.events import EventRecord, TextDelta, ToolCallReady, TurnEnded, TurnStarted
 from grokmini.store.follow import UpdatesTail
 from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, subdirectories
-from grokmini.store.sqlite_file import open_database
+from grokmini.store.sqlite_file import is_damage, open_database, remove_database
 from grokmini.store.summary import read_summary
 
 if TYPE_CHECKING:
     import sqlite3
+
+T = TypeVar("T")
 
 NAME: Final = "search"
 VERSION: Final = 1
@@ -45,12 +48,15 @@ CREATE INDEX piece_session ON piece (session, kind);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')
 """
 _KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt FROM session"
+_KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt FROM session WHERE directory = ?"
 _SEARCH: Final = """
-SELECT session.directory, session.title, session.updated, piece.prompt, piece.kind,
-       snippet(words, 0, '', '', '…', 14)
+SELECT session.directory, session.title, session.updated, piece.prompt, piece.kind, words.rowid
 FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = piece.session
 WHERE words MATCH :query AND (:folder = '' OR session.folder = :folder)
 ORDER BY (piece.kind = 'title') DESC, words.rank LIMIT :limit
+"""
+_SNIPPET: Final = """
+SELECT snippet(words, 0, '', '', '…', 14) FROM words WHERE words MATCH ? AND rowid = ?
 """
 _HOLDING: Final = """
 SELECT DISTINCT session.id FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = piece.session
@@ -61,6 +67,9 @@ PIECE: Final = 20_000
 
 BATCH: Final = 200
 """Sessions indexed in one transaction."""
+
+RECENT: Final = 200
+"""Newest sessions whose events are looked at too: one that was killed has no summary of its last words."""
 
 PLACES: Final = 50
 """Places looked at for each session that is wanted: one session may hold the words many times."""
@@ -112,24 +121,32 @@ class SearchIndex:
     def refresh(self, deadline: float | None = None, clock: Callable[[], float] = time.monotonic) -> int:
         """Bring the index up to date, newest sessions first, until `deadline` on `clock`.
 
-        Returns how many changed sessions are left for the next time. Raises `OSError` and `sqlite3.Error`.
+        Returns how many changed sessions are left for the next time. A session that cannot be read is found by
+        its title alone. Raises `OSError` and `sqlite3.Error`.
         """
+        return self._surely(lambda: self._refresh(deadline, clock))
+
+    def _refresh(self, deadline: float | None, clock: Callable[[], float]) -> int:
         connection = self._open()
         known = {row[0]: _Known(*row[1:]) for row in connection.execute(_KNOWN)}
         found = dict(self._directories())
-        changed = [path for path, seen in found.items() if path not in known or known[path].seen != seen]
-        changed.sort(key=found.__getitem__, reverse=True)
-        gone = [entry.id for path, entry in known.items() if path not in found]
-        self._forget(connection, gone)
+        newest = sorted(found, key=found.__getitem__, reverse=True)
+        changed = [
+            path
+            for place, path in enumerate(newest)
+            if path not in known
+            or known[path].seen != found[path]
+            or (place < RECENT and _size(Path(path, UPDATES)) != known[path].offset)
+        ]
+        self._forget(connection, [path for path in known if path not in found])
         done = 0
         while done < len(changed) and (deadline is None or clock() < deadline):
-            connection.execute("BEGIN IMMEDIATE")
-            for path in changed[done : done + BATCH]:
-                self._index(connection, path, found[path], known.get(path))
-                done += 1
-                if deadline is not None and clock() >= deadline:
-                    break
-            connection.execute("COMMIT")
+            with _writing(connection):
+                for path in changed[done : done + BATCH]:
+                    self._index(connection, path, found[path])
+                    done += 1
+                    if deadline is not None and clock() >= deadline:
+                        break
         return len(changed) - done
 
     def search(self, words: str, *, limit: int = 20, cwd: Path | None = None) -> list[Hit]:
@@ -142,6 +159,9 @@ class SearchIndex:
         if not terms:
             return []
         folder = "" if cwd is None else str(self._sessions / encode_cwd(cwd))
+        return self._surely(lambda: self._search(terms, folder, limit))
+
+    def _search(self, terms: list[str], folder: str, limit: int) -> list[Hit]:
         hits = self._places(" ".join(terms), folder, limit)
         if len(hits) < limit and len(terms) > 1:
             known = {hit.directory for hit in hits}
@@ -150,34 +170,52 @@ class SearchIndex:
 
     def _places(self, query: str, folder: str, limit: int, among: frozenset[str] | None = None) -> list[Hit]:
         """The best place of each session that fits an FTS5 query."""
+        connection = self._open()
         values = {"query": query, "folder": folder, "limit": limit * PLACES}
-        hits: dict[str, Hit] = {}
-        for directory, title, updated, prompt, kind, snippet in self._open().execute(_SEARCH, values):
-            if directory not in hits and (among is None or directory in among):
-                path = Path(directory)
-                shown = " ".join(snippet.split())
-                hits[directory] = Hit(path.name, path, title, updated, prompt, kind, shown)
-        return list(hits.values())[:limit]
+        best: dict[str, Any] = {}
+        for row in connection.execute(_SEARCH, values):
+            if among is None or row[0] in among:
+                best.setdefault(row[0], row)
+        return [_hit(connection, query, row) for row in list(best.values())[:limit]]
 
     def _scattered(self, terms: list[str], folder: str, limit: int) -> list[Hit]:
         """Sessions that hold each of the words somewhere, with the best place of any of them."""
         connection = self._open()
-        holding = [
-            {number for (number,) in connection.execute(_HOLDING, {"query": term, "folder": folder})}
-            for term in terms
-        ]
-        common = set.intersection(*holding)
+        common: set[int] | None = None
+        for term in terms:
+            found = {number for (number,) in connection.execute(_HOLDING, {"query": term, "folder": folder})}
+            common = found if common is None else common & found
+            if not common:
+                return []
         named = {
             number: directory for directory, number in connection.execute("SELECT directory, id FROM session")
         }
-        among = frozenset(named[number] for number in common)
-        return self._places(" OR ".join(terms), folder, limit, among) if among else []
+        among = frozenset(named[number] for number in common or ())
+        return self._places(" OR ".join(terms), folder, limit, among)
 
     def close(self) -> None:
         """Give the file back; a later use opens it again."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _surely(self, work: Callable[[], T]) -> T:
+        """Do it, if need be with an index made anew: damage in the midst of the file is seen only when it is read."""
+        import sqlite3
+
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error):
+                raise
+        self._start_over()
+        self._refresh(None, time.monotonic)
+        return work()
+
+    def _start_over(self) -> None:
+        path = Path(self._open().execute("PRAGMA database_list").fetchone()[2])
+        self.close()
+        remove_database(path)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -188,20 +226,24 @@ class SearchIndex:
         """Every session's directory with the time of its last change: the summary is replaced at each turn's end."""
         for group in subdirectories(self._sessions):
             for entry in subdirectories(group.path):
-                yield entry.path, entry.stat().st_mtime_ns
+                with suppress(OSError):  # deleted meanwhile
+                    yield entry.path, entry.stat().st_mtime_ns
 
-    def _forget(self, connection: sqlite3.Connection, ids: list[int]) -> None:
-        if not ids:
+    def _forget(self, connection: sqlite3.Connection, paths: list[str]) -> None:
+        if not paths:
             return
-        connection.execute("BEGIN IMMEDIATE")
-        for number in ids:
-            _remove_pieces(connection, number)
-            connection.execute("DELETE FROM session WHERE id = ?", (number,))
-        connection.execute("COMMIT")
+        with _writing(connection):
+            for path in paths:
+                if (known := _known(connection, path)) is not None:
+                    _remove_pieces(connection, known.id)
+                    connection.execute("DELETE FROM session WHERE id = ?", (known.id,))
 
-    def _index(self, connection: sqlite3.Connection, path: str, seen: int, known: _Known | None) -> None:
-        """Take in what is new of one session."""
+    def _index(self, connection: sqlite3.Connection, path: str, seen: int) -> None:
+        """Take in what is new of one session, unless another process has done so meanwhile."""
         directory = Path(path)
+        known = _known(connection, path)
+        if known is not None and known.seen == seen and known.offset == _size(directory / UPDATES):
+            return
         summary = read_summary(directory)
         title, updated = (summary.title, summary.updated_at) if summary is not None else ("", 0.0)
         if known is not None and _size(directory / UPDATES) < known.offset:
@@ -218,15 +260,42 @@ class SearchIndex:
         _add(connection, known.id, [Piece(title, known.prompt, "title")])
         tail = UpdatesTail(directory, after_seq=known.seq, offset=known.offset)
         prompt = known.prompt
-        while True:
-            pieces, prompt = pieces_of(tail.read(), prompt)
-            _add(connection, known.id, pieces)
-            if not tail.behind:
-                break
+        with suppress(OSError):
+            while True:
+                pieces, prompt = pieces_of(tail.read(), prompt)
+                _add(connection, known.id, pieces)
+                if not tail.behind:
+                    break
         connection.execute(
             "UPDATE session SET title = ?, updated = ?, seen = ?, seq = ?, offset = ?, prompt = ? WHERE id = ?",
             (title, updated, seen, tail.last_seq, tail.offset, prompt, known.id),
         )
+
+
+@contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing, one process at a time."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        with suppress(Exception):  # the error that brought us here is the one to tell
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _known(connection: sqlite3.Connection, path: str) -> _Known | None:
+    row = connection.execute(_KNOWN_ONE, (path,)).fetchone()
+    return None if row is None else _Known(*row)
+
+
+def _hit(connection: sqlite3.Connection, query: str, row: Any) -> Hit:
+    """A row of a search with the words around the place. They are made for what is shown only: they cost most."""
+    directory, title, updated, prompt, kind, place = row
+    (snippet,) = connection.execute(_SNIPPET, (query, place)).fetchone()
+    path = Path(directory)
+    return Hit(path.name, path, title, updated, prompt, kind, " ".join(snippet.split()))
 
 
 def terms_of(words: str) -> list[str]:

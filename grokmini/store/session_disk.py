@@ -6,6 +6,7 @@ again. After a failure the history is written whole, once, in place of the file.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Iterable, Sequence
@@ -104,6 +105,7 @@ class SessionDisk:
             make_group(self._root, Path(self._summary.cwd))
             make_private_directory(self.directory)
             self._lock = DriverLock.acquire(self.directory, remote=self._remote)
+            _remove_leftovers(self.directory)
             self._new_names = True
 
     @property
@@ -226,6 +228,13 @@ class SessionDisk:
             for file in self._files:
                 file.close()
             self._files = None
+
+
+def _remove_leftovers(directory: Path) -> None:
+    """Remove what drivers left that were killed while they wrote the history anew: only a driver writes it."""
+    for path in directory.glob(f".{HISTORY}.*.tmp"):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _remove_empty(directory: Path) -> None:

@@ -191,7 +191,10 @@ class SessionStore:
         for group in groups:
             for entry in subdirectories(group):
                 if entry.name.startswith(prefix):
-                    yield entry.stat().st_mtime, entry.path
+                    try:
+                        yield entry.stat().st_mtime, entry.path
+                    except OSError:
+                        continue  # deleted meanwhile
 
     def _check_free(self, session_id: str) -> None:
         if not is_session_id(session_id):

@@ -8,6 +8,7 @@ back (spec: persistence.md, "Sessions: list, resume, fork, search, clean").
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from grokmini.protocol.errors import UsageError
 from grokmini.store.file_system import is_remote
-from grokmini.store.layout import FILE_MODE, make_private_directory
+from grokmini.store.layout import FILE_MODE, make_private_directory, open_private
 
 if TYPE_CHECKING:
     import sqlite3
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 JOURNAL_VARIABLE: Final = "GROKMINI_SQLITE_JOURNAL_MODE"
 JOURNAL_MODES: Final = ("wal", "truncate", "delete", "persist", "memory")
 BUSY_SECONDS: Final = 5.0
+DATABASE: Final = ".db"
+DATABASE_PARTS: Final = (".db-wal", ".db-shm", ".db-journal")
+"""How the names of a database's other files end."""
 
 
 def open_database(
@@ -46,14 +50,23 @@ def open_database(
         remote = is_remote(folder)
     journal = journal_mode(env, remote=remote)
     make_private_directory(folder)
-    path = folder / (f"{name}-{_host()}.db" if remote else f"{name}.db")
+    path = folder / (f"{name}-{_host()}{DATABASE}" if remote else f"{name}{DATABASE}")
     try:
         return _opened(path, journal, schema, version)
     except sqlite3.OperationalError:
         raise  # busy, or the disk refuses: no reason to throw anything away
     except (sqlite3.DatabaseError, _OtherVersionError):
-        remove_database(path)
-        return _opened(path, journal, schema, version)
+        return _made_anew(path, journal, schema, version)
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error of a query says that the file is damaged, so that it has to be made anew."""
+    import sqlite3
+
+    return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
 
 
 def journal_mode(env: Mapping[str, str], *, remote: bool) -> str:
@@ -68,12 +81,31 @@ def journal_mode(env: Mapping[str, str], *, remote: bool) -> str:
 
 def remove_database(path: Path) -> None:
     """Remove a database file and what belongs to it. Raises `OSError`."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+    for ending in DATABASE_PARTS:
+        path.with_suffix(ending).unlink(missing_ok=True)
 
 
 class _OtherVersionError(Exception):
     """The file was made by another version of the program."""
+
+
+def _made_anew(path: Path, journal: str, schema: str, version: int) -> sqlite3.Connection:
+    """Remove the file and open it again, unless another process has just done so: one at a time."""
+    import sqlite3
+
+    lock = open_private(path.with_suffix(".lock"), os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            return _opened(path, journal, schema, version)
+        except sqlite3.OperationalError:
+            raise
+        except (sqlite3.DatabaseError, _OtherVersionError):
+            remove_database(path)
+            return _opened(path, journal, schema, version)
+    finally:
+        os.close(lock)
 
 
 def _opened(path: Path, journal: str, schema: str, version: int) -> sqlite3.Connection:
@@ -86,7 +118,9 @@ def _opened(path: Path, journal: str, schema: str, version: int) -> sqlite3.Conn
         if journal != "wal":
             # Held alone while the journal changes, so that the shared memory of a former one is never mapped.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute(f"PRAGMA journal_mode = {journal}")
+        (used,) = connection.execute(f"PRAGMA journal_mode = {journal}").fetchone()
+        if used == "wal" != journal:
+            raise sqlite3.OperationalError("another process keeps the file in write-ahead mode")
         connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         (found,) = connection.execute("PRAGMA user_version").fetchone()

@@ -50,14 +50,16 @@ def start_of_last_turns(path: Path, turns: int) -> int:
         if turns <= 0:
             return position
         rest = b""
+        size = _BLOCK
         while position:
-            start = max(0, position - _BLOCK)
+            start = max(0, position - size)
             file.seek(start)
             block = file.read(position - start) + rest
             first = block.find(b"\n") + 1 if start else 0
             if start and not first:
                 rest = block
                 position = start
+                size *= 2  # a line this long is not put together a little at a time
                 continue
             for offset in _turn_starts(block, first):
                 turns -= 1

@@ -8,6 +8,7 @@ from typing import Protocol
 from grokmini.protocol.commands import Prompt, RunShell
 from grokmini.protocol.errors import GrokminiError
 from grokmini.protocol.ids import short_id
+from grokmini.protocol.items import ContentPart
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import Look
 from grokmini.repl.commands import table
@@ -60,7 +61,9 @@ class Host(Protocol):
 
 
 class Submissions:
-    """Handles submitted texts. `clock` is the monotonic clock that the state is told by."""
+    """Handles submitted texts. `clock` is the monotonic clock that the state is told by; `attachments` gives what
+    goes with a prompt of that text.
+    """
 
     def __init__(
         self,
@@ -69,12 +72,14 @@ class Submissions:
         state: SessionState,
         history: History,
         clock: Callable[[], float],
+        attachments: Callable[[str], tuple[ContentPart, ...]] = lambda text: (),
     ) -> None:
         self._host = host
         self._factory = factory
         self._state = state
         self._history = history
         self._clock = clock
+        self._attachments = attachments
         self._running = 0
         self._on_screen: set[str] = set()
         self._history_failed = False
@@ -92,7 +97,8 @@ class Submissions:
             case Slash():
                 self._command(submission)
             case Shell():
-                self._state.shell_sent(submission.command, self._clock())
+                if not self._host.opened.watched:
+                    self._state.shell_sent(submission.command, self._clock())
                 self._host.opened.handle.send(RunShell(submission.command))
             case Message():
                 self.prompt(submission.text.strip("\n").rstrip(), typed=True)
@@ -104,10 +110,14 @@ class Submissions:
     def prompt(self, text: str, *, typed: bool = False) -> None:
         """Send a prompt. `typed` says that it is on the screen already, if its turn starts at once."""
         prompt_id = short_id()
+        prompt = Prompt(prompt_id, text, self._attachments(text))
+        if self._host.opened.watched:
+            self._host.opened.handle.send(prompt)
+            return
         if typed and not self._state.turn_running:
             self._on_screen.add(prompt_id)
         self._state.sent(prompt_id, self._clock())
-        self._host.opened.handle.send(Prompt(prompt_id, text))
+        self._host.opened.handle.send(prompt)
 
     def is_on_screen(self, prompt_id: str) -> bool:
         """Whether the prompt of a turn that starts now was just typed; asked once for each turn."""

@@ -72,7 +72,7 @@ async def test_resume_by_name_goes_on_in_the_session_and_prints_its_last_turns()
     result = await scene.do("/resume flaky login")
     assert isinstance(result, GoOn)
     assert scene.factory.did == [("resume", row(1, "").session_id)]
-    assert plain(result.lines[0]) == "── flaky login"
+    assert plain(result.lines[1]) == "── flaky login"
 
 
 async def test_resume_alone_lets_choose_among_the_others_of_this_folder_or_of_all() -> None:
@@ -123,7 +123,7 @@ async def test_fork_goes_on_in_a_copy_whole_or_up_to_a_prompt(text: str, before:
     result = await scene.do(text)
     assert isinstance(result, GoOn)
     assert scene.factory.did == [("fork", scene.session.handle.session_id, before)]
-    assert plain(result.lines[0]) == "── a copy"
+    assert plain(result.lines[1]) == "── a copy"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from grokmini.repl.commands.result import CommandContext, Say, say_lines
 from grokmini.repl.commands.table import COMMANDS
 
 _KEYS = (
-    ("Enter", "sends; while a turn runs it queues, on an empty line it sends"),
+    ("Enter", "sends; while a turn runs it queues; on an empty line it sends"),
     ("", "the top queued prompt now"),
-    ("Ctrl-J", "newline; also Alt-Enter, Shift-Enter, a backslash before Enter"),
+    ("Ctrl-J", "newline; also Alt-Enter, Shift-Enter, backslash Enter"),
     ("Up, Down", "what was sent before; Up takes the newest queued prompt back"),
     ("Ctrl-R", "search in what was sent before"),
     ("Tab", "completes /commands and @paths"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from grokmini.render.lines import Line, line_of
+from grokmini.render.lines import EMPTY, Line, line_of
 from grokmini.render.look import DIM
 from grokmini.render.session_list import Row, ago, table, unique_length
 from grokmini.repl.commands.repaint import TURNS, turn_lines
@@ -22,7 +22,7 @@ async def go_on_in(context: CommandContext, opened: OpenedSession, title: str) -
     look, width = context.look, context.width
     past = await asyncio.to_thread(lambda: turn_lines(opened.last_turns(TURNS), width, look))
     heading = line_of(f"{look.glyphs.rule * 2} {title}", DIM)
-    return GoOn(opened, (heading, *past))
+    return GoOn(opened, (EMPTY, heading, *past))
 
 
 def list_lines(rows: Sequence[Row], width: int) -> list[Line]:

@@ -1,0 +1,143 @@
+"""Two windows on one session: watching, taking over after a good end and after a kill, choosing from the list."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+from tests.e2e.inline_terminal import inline_terminal
+from tests.e2e.program import Place, until
+from tests.e2e.test_inline_keys import PARAGRAPHS, held
+from tests.fakes.model_server import ModelServer, call, reply
+
+
+def driver_pid(place: Place) -> int:
+    """The process that drives the one session there is."""
+    return int((place.sessions[0] / "driver.lock").read_text().split()[0])
+
+
+def test_a_second_window_watches_and_takes_over_when_the_first_leaves(place: Place, tmp_path: Path) -> None:
+    gate = threading.Event()
+    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
+    first_folder.mkdir()
+    second_folder.mkdir()
+    answers = [reply("one is done"), held(reply(PARAGRAPHS), gate, left=12), reply("three is done")]
+    with (
+        ModelServer(answers) as server,
+        inline_terminal(place, server, first_folder) as first,
+        inline_terminal(place, server, second_folder) as second,
+    ):
+        first.start()
+        first.prompt("question one")
+        first.see("one is done")
+        second.start("--follow")
+        second.see("one is done")
+        first.prompt("question two")
+        second.see("P20")
+        assert not second.shows("P29")
+        gate.set()
+        second.see("P29")
+        first.see_idle()
+        second.prompt("not for me to send")
+        second.see("nothing is sent")
+        assert first.leave() == 0
+        second.see("nobody drives this session now: /takeover goes on here")
+        second.prompt("/takeover")
+        second.see("going on with")
+        second.prompt("question three")
+        second.see("three is done")
+        second.see_idle()
+        lines = second.lines
+        assert second.leave() == 0
+    assert len(place.sessions) == 1
+    for number in range(30):
+        assert sum(f"P{number:02} goes on." in line for line in lines) == 1, number
+    asked = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
+    assert asked[-3:] == ["question one", "question two", "question three"]
+
+
+def test_what_is_asked_in_the_other_window_is_seen_and_not_answered_here(place: Place, tmp_path: Path) -> None:
+    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
+    first_folder.mkdir()
+    second_folder.mkdir()
+    answers = [reply(calls=[call("run_terminal_command", command="touch made")]), reply("it is made")]
+    with (
+        ModelServer(answers) as server,
+        inline_terminal(place, server, first_folder) as first,
+        inline_terminal(place, server, second_folder) as second,
+    ):
+        first.start()
+        first.prompt("make it")
+        first.see_on_screen("1 yes")
+        second.start("--follow")
+        second.see("asked in the other window: Run this? touch made")
+        assert not second.shows("1 yes")
+        first.answer("1")
+        second.see("it is made")
+        os.kill(driver_pid(place), signal.SIGKILL)
+        second.see("/takeover goes on here")
+        assert second.leave() == 0
+
+
+def test_a_driver_killed_in_the_midst_of_a_turn_leaves_a_session_to_take_over(
+    place: Place, tmp_path: Path
+) -> None:
+    gate = threading.Event()
+    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
+    first_folder.mkdir()
+    second_folder.mkdir()
+    with (
+        ModelServer([held(reply(PARAGRAPHS), gate), reply("after the kill")]) as server,
+        inline_terminal(place, server, first_folder) as first,
+        inline_terminal(place, server, second_folder) as second,
+    ):
+        first.start()
+        first.prompt("question one")
+        first.see("P20")
+        second.start("--follow")
+        second.see("question one")
+        os.kill(driver_pid(place), signal.SIGKILL)
+        second.see("its process ended")
+        second.see("/takeover goes on here")
+        second.see_idle()
+        second.prompt("/takeover")
+        second.see("going on with")
+        second.prompt("question two")
+        second.see("after the kill")
+        gate.set()
+        assert second.leave() == 0
+
+
+def test_a_stored_session_is_chosen_from_the_list_by_words(place: Place, tmp_path: Path) -> None:
+    with (
+        ModelServer([reply("about the login"), reply("about the readme"), reply("more login")]) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("why is the login flaky")
+        terminal.see("about the login")
+        terminal.see_idle()
+        terminal.prompt("/new")
+        terminal.see("/ commands · @ files", at_least=1)
+        until(lambda: terminal.count("grokmini 0.1.0") >= 2)
+        terminal.prompt("write the readme")
+        terminal.see("about the readme")
+        terminal.see_idle()
+        terminal.prompt("/resume")
+        terminal.see_on_screen("why is the login flaky", "Esc leaves")
+        terminal.type("Escape")
+        terminal.see_gone("Esc leaves")
+        terminal.prompt("/resume")
+        terminal.see_on_screen("Esc leaves")
+        terminal.write("login")
+        terminal.see_on_screen("go on with login")
+        terminal.type("Enter")
+        terminal.see('going on with "why is the login flaky"')
+        terminal.prompt("and now?")
+        terminal.see("more login")
+        assert terminal.leave() == 0
+    asked = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
+    assert asked[-2:] == ["why is the login flaky", "and now?"]
+    assert len(place.sessions) == 2

@@ -18,25 +18,28 @@ class CommandSpec:
     """A command to run. `env` is the whole environment.
 
     With `side_channel` the child gets one more descriptor, its number in `GROKMINI_SIDE_FD`, whose bytes come
-    back through `CommandHandle.side_output`.
+    back through `CommandHandle.side_output`. `outside`: the person allowed this one command to run unconfined.
     """
 
     argv: tuple[str, ...]
     cwd: Path
     env: dict[str, str] = field(repr=False)
     side_channel: bool = False
+    outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
     """How a process ended: by `code`, or by `signal` (then `code` is None).
 
-    `left_over` counts processes that were still there when the command ended, and were killed.
+    `left_over` counts processes that were still there when the command ended, and were killed. `lost`: what watched
+    over the command died, the command was killed and nothing more is known of it.
     """
 
     code: int | None
     signal: int | None = None
     left_over: int = 0
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,104 +13,21 @@ import os
 import signal
 import subprocess
 import threading
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final
 
 from grokmini.sandbox.guardian import Guardian, kill_groups
+from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeReader
 from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
-READ_SIZE: Final = 65_536
-MAX_UNREAD: Final = 1_048_576
-MAX_SIDE_OUTPUT: Final = 262_144
 TERM_GRACE: Final = 1.0
 """Seconds between asking a group to end and ending it."""
 SETTLE: Final = 0.1
 """Seconds that children of an ended command get to write their last words."""
 DRAIN_LIMIT: Final = 2.0
 """Seconds at most that an open pipe is read after its command ended."""
-
-
-class _Pipe:
-    """The read end of a pipe, drained by the event loop into memory with a bound on what waits unread.
-
-    At the bound it stops reading until something is taken, or, with `overflow`, throws all away and goes on.
-    """
-
-    def __init__(self, fd: int, on_change: Callable[[], None], bound: int, *, overflow: bool = False) -> None:
-        os.set_blocking(fd, False)
-        self._fd = fd
-        self._on_change = on_change
-        self._bound = bound
-        self._overflow = overflow
-        self.overflowed = False
-        self._loop = asyncio.get_running_loop()
-        self._reading = False
-        self.inode = os.fstat(fd).st_ino
-        self.chunks: deque[bytes] = deque()
-        self.unread = 0
-        self.ended = False
-        self.resume()
-
-    def resume(self) -> None:
-        """Go on reading after the reader has taken chunks."""
-        if not self._reading and not self.ended and self.unread < self._bound:
-            self._loop.add_reader(self._fd, self.read_some)
-            self._reading = True
-
-    def _pause(self) -> None:
-        if self._reading:
-            self._loop.remove_reader(self._fd)
-            self._reading = False
-
-    def read_some(self) -> None:
-        """Read once. Called by the loop when there is something."""
-        if self.ended:
-            return
-        try:
-            data = os.read(self._fd, READ_SIZE)
-        except BlockingIOError:
-            return
-        if not data:
-            self.close()
-        elif not self.overflowed:
-            self.chunks.append(data)
-            self.unread += len(data)
-            if self.unread >= self._bound:
-                self._stop_at_bound()
-        self._on_change()
-
-    def _stop_at_bound(self) -> None:
-        if self._overflow:
-            self.overflowed = True
-            self.chunks.clear()
-            self.unread = 0
-        else:
-            self._pause()
-
-    def read_all(self) -> None:
-        """Read what is there now, up to the bound."""
-        before = -1
-        while not self.ended and self.unread < self._bound and self.unread != before:
-            before = self.unread
-            self.read_some()
-
-    def take(self) -> bytes | None:
-        """The next chunk, or None when there is none right now."""
-        if not self.chunks:
-            return None
-        data = self.chunks.popleft()
-        self.unread -= len(data)
-        return data
-
-    def close(self) -> None:
-        """Stop reading for good."""
-        if not self.ended:
-            self._pause()
-            self.ended = True
-            os.close(self._fd)
 
 
 class _Output:
@@ -138,8 +55,8 @@ class UnconfinedCommand:
         self._process = process
         self._on_end = on_end
         self._changed = asyncio.Event()
-        self._output = _Pipe(output, self._changed.set, MAX_UNREAD)
-        self._lifeline = _Pipe(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
+        self._output = PipeReader(output, self._changed.set, MAX_UNREAD)
+        self._lifeline = PipeReader(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
         self._exited = asyncio.Event()
         self._status: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()

@@ -1,0 +1,183 @@
+"""What a policy becomes on bubblewrap's command line: the mounts that commands see.
+
+Looks at the file system (what exists, what is a link) and starts nothing. Mounts are listed from the top down, so
+that a deeper one lies upon a higher one; every folder on the way to a protected or denied path is bound onto
+itself, since what is a mount point cannot be renamed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.landlock import writable_roots
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import ISOLATION
+
+MAX_FILE_MASKS: Final = 400
+"""Denied files at most: each takes a descriptor and some time at the start."""
+RESOLVER: Final = "/etc/resolv.conf"
+
+
+class Mount(NamedTuple):
+    """One mount. `how`: `write`, `pin` (writable as before, but a mount point), `read` or `mask`."""
+
+    path: str
+    how: str
+
+
+class Mounts(NamedTuple):
+    """The mounts of a policy, from the top down, and what could not be covered: paths with the reason."""
+
+    mounts: tuple[Mount, ...]
+    uncovered: tuple[str, ...]
+    absent: tuple[str, ...]
+    """Protected paths that are not there: once they are, the mounts have to be made anew."""
+
+
+_RANK: Final = {"pin": 0, "write": 1, "read": 2, "mask": 3}
+
+
+def mounts_of(policy: Policy) -> Mounts:
+    """What to mount. Raises `SandboxError` for denied paths that cannot be masked safely."""
+    uncovered: list[str] = []
+    absent: list[str] = []
+    chosen: dict[str, str] = {}
+
+    def put(path: str, how: str) -> None:
+        if _RANK[how] >= _RANK.get(chosen.get(path, ""), -1):
+            chosen[path] = how
+
+    roots = ("/",) if policy.write_all else tuple(map(os.path.realpath, writable_roots(policy)))
+    if not policy.write_all:
+        for root in roots:
+            if Path(root).exists():
+                put(root, "write")
+    for path in policy.protected:
+        real = os.path.realpath(path)
+        if not os.path.lexists(path):
+            absent.append(path)
+        elif Path(path).is_symlink():
+            uncovered.append(f"{path} is a symbolic link and can be replaced")
+        if Path(real).exists() and is_below_any(real, roots):
+            put(real, "read")
+            _pin(real, roots, put)
+    for path in checked_denials(policy.denied, uncovered, strict=policy.explicit):
+        put(path, "mask")
+        _pin(path, roots, put)
+    ordered = sorted(chosen.items(), key=lambda item: (item[0].count("/") if item[0] != "/" else 0, item[0]))
+    return Mounts(tuple(Mount(*item) for item in ordered), tuple(uncovered), tuple(absent))
+
+
+def is_below_any(path: str, roots: Iterable[str]) -> bool:
+    """Whether the path is one of the roots or below one."""
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _pin(path: str, roots: tuple[str, ...], put: Callable[[str, str], None]) -> None:
+    for parent in Path(path).parents:
+        if str(parent) != "/" and str(parent) not in roots and is_below_any(str(parent), roots):
+            put(str(parent), "pin")
+
+
+def checked_denials(denied: Iterable[str], uncovered: list[str], *, strict: bool) -> Iterator[str]:
+    """The real paths of what is denied and exists.
+
+    A file with a second name elsewhere cannot be covered: `strict` refuses it, else it is told in `uncovered`.
+    Raises `SandboxError`.
+    """
+    files = 0
+    for path in denied:
+        real = os.path.realpath(path)
+        if any(ord(character) < 32 for character in real):
+            raise SandboxError(
+                f"the denied path {real!r} holds control characters", "Rename it, or deny its folder."
+            )
+        try:
+            info = Path(real).stat()
+        except OSError:
+            continue  # not there, or not even visible to us: nothing to read
+        if not stat.S_ISDIR(info.st_mode):
+            files += 1
+            if info.st_nlink > 1 and stat.S_ISREG(info.st_mode):
+                text = f"{real} has {info.st_nlink} names (hard links) and could be read by another"
+                if strict:
+                    raise SandboxError(text, "Remove the other links, or deny their folders too.")
+                uncovered.append(text)
+        if files > MAX_FILE_MASKS:
+            raise SandboxError(
+                f"more than {MAX_FILE_MASKS} files are denied", "Deny their folders instead of each file."
+            )
+        yield real
+
+
+def bwrap_words(
+    policy: Policy,
+    mounts: Mounts,
+    program: str,
+    *,
+    network: bool,
+    needed: Iterable[str],
+    mask: Callable[[], int],
+) -> list[str]:
+    """The command line up to `--`.
+
+    `network` tells whether a namespace of its own can be made for it; `needed` are paths the launcher itself
+    must see; `mask` opens an empty file for a denied file and returns its descriptor, which bubblewrap inherits.
+    """
+    words = [program, *ISOLATION]
+    blocked = policy.network == "blocked"
+    if blocked and network:
+        words.append("--unshare-net")
+    if policy.read_all or policy.write_all:
+        words += ["--bind" if policy.write_all else "--ro-bind", "/", "/"]
+    if policy.write_all:
+        words += ["--ro-bind", "/sys", "/sys"]
+    words += ["--dev", "/dev", "--proc", "/proc"]
+    if blocked and policy.read_all:
+        words += ["--tmpfs", "/run", *_resolver()]
+    if not policy.read_all and not policy.write_all:
+        words += _read_roots((*policy.read_roots, *needed))
+    for path, how in mounts.mounts:
+        words += _mount_words(path, how, mask)
+    if blocked and policy.read_all:
+        words += ["--remount-ro", "/run"]
+    if not policy.read_all and not policy.write_all:
+        words += ["--remount-ro", "/"]
+    return words
+
+
+def _mount_words(path: str, how: str, mask: Callable[[], int]) -> list[str]:
+    if how == "mask":
+        if Path(path).is_dir():
+            return ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
+        return ["--perms", "0000", "--ro-bind-data", str(mask()), path]
+    return ["--ro-bind" if how == "read" else "--bind", path, path]
+
+
+def _resolver() -> list[str]:
+    """The folder that the resolver's configuration really is in, where that is below /run."""
+    folder = str(Path(os.path.realpath(RESOLVER)).parent)
+    if not folder.startswith("/run/") or not Path(folder).exists():
+        return []
+    return ["--ro-bind", folder, folder]
+
+
+def _read_roots(roots: Iterable[str]) -> list[str]:
+    """The whitelist, links as links (`/bin` may be one) together with where they lead."""
+    words: list[str] = []
+    folders: set[str] = set()
+    for root in dict.fromkeys(roots):
+        path = Path(root)
+        if path.is_symlink() and path.parent == Path("/"):
+            words += ["--symlink", str(path.readlink()), root]
+        if path.exists():
+            folders.add(os.path.realpath(root))
+    for folder in sorted(folders):
+        if not is_below_any(folder, folders - {folder}) and not is_below_any(folder, ("/dev", "/proc")):
+            words += ["--ro-bind", folder, folder]
+    return words

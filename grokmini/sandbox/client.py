@@ -1,0 +1,291 @@
+"""The runner that confines: each command is handed to a child that a launcher confined ahead of time.
+
+One launcher a session (one more for commands that a person let out). A launcher that died is replaced by one with
+the same policy; what ran in it is told as lost, and nothing is ever run with less confinement instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
+from grokmini.sandbox.confined import SandboxedCommand
+from grokmini.sandbox.degraded import how_to_get, losses, remarks
+from grokmini.sandbox.launch import (
+    LAUNCHER,
+    PYTHON,
+    LauncherLostError,
+    LauncherProcess,
+    hand_over,
+    start_launcher,
+)
+from grokmini.sandbox.plan import is_unconfined, launcher_plan
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms, probe
+from grokmini.sandbox.runner import CommandSpec, Enforcement
+
+TRIES: Final = 3
+"""How often a launcher that dies before it took a command is replaced for it."""
+BEFORE_START: Final = Enforcement("starts with the first command")
+
+
+@dataclass(eq=False)
+class _Session:
+    """A launcher with its policy and what runs in it."""
+
+    policy: Policy
+    launcher: LauncherProcess
+    enforcement: Enforcement
+    awaited: tuple[str, ...]
+    """Protected paths that were not there when the mounts were made."""
+    commands: set[SandboxedCommand] = field(default_factory=set)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the mounts have to be made anew."""
+        return any(os.path.lexists(path) for path in self.awaited)
+
+
+class SandboxedRunner:
+    """Starts commands as the policy says (a `CommandRunner`).
+
+    `rescan` is asked before each command for the policy as it is now (denied globs may match anew); it is called
+    in a thread. `mechanisms` are found by trying when not given. With `best_effort` an explicit policy that this
+    machine cannot keep whole is kept as far as it goes, instead of refused.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        *,
+        best_effort: bool = False,
+        mechanisms: Mechanisms | None = None,
+        rescan: Callable[[], Policy] | None = None,
+    ) -> None:
+        self._policy = policy
+        self._best_effort = best_effort
+        self._mechanisms = mechanisms
+        self._rescan = rescan
+        self._session: _Session | None = None
+        self._outside: _Session | None = None
+        self._retired: set[_Session] = set()
+        self._closing: set[asyncio.Task[None]] = set()
+        self._lock = asyncio.Lock()
+        self._closed = False
+
+    @property
+    def enforcement(self) -> Enforcement:
+        """What the proof at the launcher's start showed; before that nothing is claimed."""
+        return self._session.enforcement if self._session is not None else BEFORE_START
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the next command."""
+        return self._policy
+
+    @property
+    def launcher_pid(self) -> int | None:
+        """The process of the launcher in use, None before the first command."""
+        return self._session.launcher.pid if self._session is not None else None
+
+    async def prepare(self) -> Enforcement:
+        """Start the launcher now instead of with the first command. Raises `SandboxError`."""
+        return (await self._inside()).enforcement
+
+    async def renew(self, policy: Policy) -> Enforcement:
+        """Use another policy from the next command on; what runs goes on under its own. Raises `SandboxError`."""
+        self._policy = policy
+        return await self.prepare()
+
+    async def start(self, spec: CommandSpec) -> SandboxedCommand:
+        """Start a command in a session and group of its own, without a terminal, with empty input.
+
+        Raises `OSError` when the program or the folder is not there, `SandboxError` when it cannot be confined.
+        """
+        for _ in range(TRIES):
+            if self._closed:
+                raise RuntimeError("the runner is closed")
+            session = await (self._unconfined() if spec.outside else self._inside())
+            with suppress(LauncherLostError):
+                return await self._start_in(session, spec)
+        raise SandboxError(
+            "the launcher of the sandbox dies again and again", "Nothing was run. Is memory short? Try again."
+        )
+
+    async def close(self) -> None:
+        """Kill what still runs and wait until it is gone."""
+        self._closed = True
+        async with self._lock:
+            sessions = [*self._retired, *filter(None, (self._session, self._outside))]
+            self._session = self._outside = None
+        commands = [command for session in sessions for command in session.commands]
+        for command in commands:
+            command.abandon()
+        for command in commands:
+            await command.wait()
+            await command.settled()
+        for session in sessions:
+            await session.launcher.close()
+        while self._closing:
+            await asyncio.wait(self._closing)
+
+    def kill_now(self) -> None:
+        """Kill everything that runs, without waiting: for a signal handler that leaves right after.
+
+        Supervisors do it; the end of this process does the same.
+        """
+        self._closed = True
+        for session in (*self._retired, *filter(None, (self._session, self._outside))):
+            for command in tuple(session.commands):
+                command.kill_now()
+
+    async def _inside(self) -> _Session:
+        """The session for confined commands, made or renewed when that is needed."""
+        async with self._lock:
+            if self._rescan is not None and self._session is not None:
+                self._policy = await asyncio.to_thread(self._rescan)
+            current = self._session
+            usable = current is not None and not current.launcher.lost
+            if current is not None and usable and current.policy == self._policy and not current.outdated:
+                return current
+            fresh = await self._open(self._policy)
+            if current is not None:
+                self._retire(current)
+            self._session = fresh
+            return fresh
+
+    async def _unconfined(self) -> _Session:
+        """The session for commands that the person let out."""
+        async with self._lock:
+            if self._outside is not None and self._outside.launcher.lost:
+                self._retire(self._outside)
+                self._outside = None
+            if self._outside is None:
+                everything = Policy(profile="off", write_all=True, limits=self._policy.limits)
+                self._outside = await self._open(everything)
+            return self._outside
+
+    async def _open(self, policy: Policy) -> _Session:
+        mechanisms = self._mechanisms
+        if mechanisms is None:
+            mechanisms = await asyncio.to_thread(probe)
+        if is_unconfined(policy):
+            launcher = await start_launcher(launcher_plan(policy, mechanisms, mounted=False))
+            return _Session(policy, launcher, Enforcement("off", lost=()), ())
+        lost = losses(policy, mechanisms)
+        if lost:
+            self._refuse_if_named(policy, lost, mechanisms)
+        mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
+        try:
+            launcher = await _launch(policy, mechanisms, mounts)
+        except SandboxError as error:
+            if not mechanisms.bwrap:
+                raise
+            # It worked when it was tried: something of this policy's own mounts it cannot do.
+            reasons = {**mechanisms.reasons, "bubblewrap": error.message}
+            mechanisms = mechanisms._replace(bwrap=None, bwrap_network=False, reasons=reasons)
+            lost, mounts = losses(policy, mechanisms), Mounts((), (), ())
+            self._refuse_if_named(policy, lost, mechanisms)
+            launcher = await _launch(policy, mechanisms, mounts)
+        return await self._proved(policy, mechanisms, mounts, launcher)
+
+    def _refuse_if_named(self, policy: Policy, lost: tuple[str, ...], mechanisms: Mechanisms) -> None:
+        if policy.explicit and not self._best_effort:
+            raise SandboxError(
+                f"the sandbox profile {policy.profile} cannot be kept here; not enforced: {'; '.join(lost)}",
+                how_to_get(mechanisms),
+            )
+
+    async def _proved(
+        self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, launcher: LauncherProcess
+    ) -> _Session:
+        """The session, once what its launcher tried at its start has been judged."""
+        holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
+        if any(attempt == "confine" for attempt, _ in launcher.ready.holes) or (
+            holes and policy.explicit and not self._best_effort
+        ):
+            await launcher.close()
+            raise SandboxError(
+                f"the sandbox does not hold: {'; '.join(holes)}",
+                "Report this; --sandbox off goes on without it.",
+            )
+        lost = losses(policy, mechanisms) + mounts.uncovered
+        lost += tuple(f"the proof failed: commands can {hole}" for hole in holes)
+        lost += remarks(policy, mechanisms, as_root=os.geteuid() == 0)
+        confined = bool(mechanisms.landlock_abi or mechanisms.bwrap) and not holes
+        blocked = policy.network == "blocked" and (mechanisms.seccomp or mechanisms.bwrap_network)
+        missing = losses(policy, mechanisms)
+        label = policy.profile if confined and not missing else f"{policy.profile}, in part"
+        enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost)
+        return _Session(policy, launcher, enforcement, mounts.absent if mechanisms.bwrap else ())
+
+    def _retire(self, session: _Session) -> None:
+        """Let a launcher go as soon as nothing runs in it."""
+        if session.commands:
+            self._retired.add(session)
+        else:
+            self._retired.discard(session)
+            task = asyncio.create_task(session.launcher.close())
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _start_in(self, session: _Session, spec: CommandSpec) -> SandboxedCommand:
+        spare = await session.launcher.take_spare()
+        reading: list[int] = []
+        writing: list[int] = []
+        try:
+            for _ in range(2 if spec.side_channel else 1):
+                ends = os.pipe()
+                reading.append(ends[0])
+                writing.append(ends[1])
+            pid = await hand_over(spare, spec, writing)
+            spare.channel.close()
+            command = SandboxedCommand(
+                pid, spare.job, reading[0], reading[1] if spec.side_channel else None, lambda: ended()
+            )
+        except BaseException:
+            spare.close()
+            for fd in reading:
+                os.close(fd)
+            raise
+        finally:
+            for fd in writing:
+                os.close(fd)
+
+        def ended() -> None:
+            session.commands.discard(command)
+            if session in self._retired:
+                self._retire(session)
+
+        session.commands.add(command)
+        if self._closed:
+            command.kill_now()
+        return command
+
+
+async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
+    plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None)
+    if mechanisms.bwrap is None:
+        return await start_launcher(plan)
+    masks: list[int] = []
+
+    def mask() -> int:
+        masks.append(os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC))
+        return masks[-1]
+
+    words = bwrap_words(
+        policy,
+        mounts,
+        mechanisms.bwrap,
+        network=mechanisms.bwrap_network,
+        needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
+        mask=mask,
+    )
+    return await start_launcher(plan, (*words, "--"), masks)

@@ -1,0 +1,76 @@
+"""What the launcher is told: a policy, as this machine's mechanisms can carry it out, in plain data."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+from pathlib import Path
+from typing import Any
+
+from grokmini.sandbox.bwrap import is_below_any
+from grokmini.sandbox.landlock import landlock_plan, writable_roots
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms
+from grokmini.sandbox.seccomp import SocketMode, filter_program, packed
+
+OOM_SCORE = 500
+
+
+def is_unconfined(policy: Policy) -> bool:
+    """Whether the policy allows everything, so that nothing is taken from commands but what hygiene asks for."""
+    free = policy.write_all and policy.read_all and policy.network == "open"
+    return free and not policy.protected and not policy.denied
+
+
+def socket_mode(policy: Policy) -> SocketMode:
+    """Which sockets commands may open."""
+    if policy.network == "open":
+        return "open"
+    return "unix" if policy.allow_unix else "pairs"
+
+
+def launcher_plan(policy: Policy, mechanisms: Mechanisms, *, mounted: bool) -> dict[str, Any]:
+    """The plan; `mounted` tells whether bubblewrap is around the launcher."""
+    free = is_unconfined(policy)
+    landlock = program = None
+    if not free and mechanisms.landlock_abi:
+        landlock = landlock_plan(policy, mechanisms.landlock_abi, private_devices=mounted)._asdict()
+    if not free and mechanisms.seccomp:
+        program = packed(filter_program(platform.machine(), socket_mode(policy)))
+    return {
+        "landlock": landlock,
+        "seccomp": program,
+        "drop_privileges": not free,
+        "limits": _limits(policy),
+        "oom_score_adj": OOM_SCORE,
+        "proof": [] if free else proof_checks(policy, mounted=mounted, filtered=program is not None),
+    }
+
+
+def _limits(policy: Policy) -> list[tuple[int, int]]:
+    limits = [(resource.RLIMIT_CORE, 0)]
+    for what, value in (
+        (resource.RLIMIT_NPROC, policy.limits.nproc),
+        (resource.RLIMIT_FSIZE, policy.limits.fsize),
+        (resource.RLIMIT_DATA, policy.limits.data),
+    ):
+        if value:
+            limits.append((what, value))
+    return limits
+
+
+def proof_checks(policy: Policy, *, mounted: bool, filtered: bool) -> list[tuple[str, str]]:
+    """What a child confined like a command tries at the start and must fail at: an attempt and a path each."""
+    checks: list[tuple[str, str]] = []
+    if not policy.write_all:
+        roots = tuple(map(os.path.realpath, writable_roots(policy)))
+        outside = dict.fromkeys(("/", *(str(Path(root).parent) for root in roots)))
+        checks += [("create in", path) for path in outside if not is_below_any(path, roots)]
+    if mounted or policy.write_all:
+        checks += [("write", path) for path in policy.protected if Path(path).exists()]
+    if mounted:
+        checks += [("read", path) for path in policy.denied]
+    if policy.network == "blocked" and filtered:
+        checks.append(("socket", ""))
+    return checks

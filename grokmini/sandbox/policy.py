@@ -1,0 +1,39 @@
+"""What a sandbox profile comes to on one machine and in one folder: plain data for the mechanisms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Resource limits of each command; None leaves one as it is. `fsize` and `data` in bytes."""
+
+    nproc: int | None = 2_000
+    fsize: int | None = None
+    data: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What commands may do. All paths are absolute.
+
+    `read_roots` count only without `read_all`; `protected` paths are read-only inside the writable ones, `denied`
+    ones cannot be read. `explicit`: the person named the profile, so what is missing stops the start.
+    """
+
+    profile: str
+    read_all: bool = True
+    read_roots: tuple[str, ...] = ()
+    write_all: bool = False
+    write_roots: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+    network: Literal["open", "blocked"] = "open"
+    allow_unix: bool = False
+    scratch: str = ""
+    temp: tuple[str, ...] = ()
+    caches: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    explicit: bool = False

@@ -1,0 +1,114 @@
+"""What this machine can confine with, found out by trying each mechanism; once per process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from functools import cache
+from typing import Final, NamedTuple
+
+from grokmini.sandbox.seccomp import ARCHITECTURES
+
+_LANDLOCK_CREATE_RULESET: Final = 444
+_LANDLOCK_VERSION: Final = 1
+_PR_SET_SECCOMP: Final = 22
+_SECCOMP_FILTER: Final = 2
+_EFAULT: Final = 14
+_SECONDS: Final = 10.0
+
+ISOLATION: Final = (
+    "--unshare-user",
+    "--disable-userns",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--die-with-parent",
+    "--cap-drop",
+    "ALL",
+)
+"""What every bubblewrap of ours is started with."""
+
+
+class Mechanisms(NamedTuple):
+    """What works here. `landlock_abi` is 0 where there is none, `bwrap` the program's path or None where it is
+    absent or fails; `bwrap_network` whether it can also take the network away. `reasons` say, by mechanism
+    (`landlock`, `seccomp`, `bubblewrap`, `network namespace`), why one does not work."""
+
+    landlock_abi: int
+    seccomp: bool
+    bwrap: str | None
+    bwrap_network: bool
+    reasons: dict[str, str]
+
+
+@cache
+def probe(path: str | None = None) -> Mechanisms:
+    """Try every mechanism; `path` is where bubblewrap is looked for (default: PATH). Takes about 20 ms, blocks."""
+    reasons: dict[str, str] = {}
+    if not sys.platform.startswith("linux"):
+        reasons["landlock"] = reasons["seccomp"] = reasons["bubblewrap"] = f"{sys.platform} has none"
+        return Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons=reasons)
+    abi = _landlock_abi(reasons)
+    filters = _has_seccomp(reasons)
+    bwrap, network = _try_bwrap(path if path is not None else os.environ.get("PATH"), reasons)
+    return Mechanisms(abi, filters, bwrap, network, reasons)
+
+
+def _landlock_abi(reasons: dict[str, str]) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    words = (ctypes.c_long(_LANDLOCK_CREATE_RULESET), None, ctypes.c_long(0), ctypes.c_long(_LANDLOCK_VERSION))
+    abi: int = libc.syscall(*words)
+    if abi < 1:
+        reasons["landlock"] = f"this kernel has no Landlock ({os.strerror(ctypes.get_errno())})"
+        return 0
+    return abi
+
+
+def _has_seccomp(reasons: dict[str, str]) -> bool:
+    machine = platform.machine()
+    if machine not in ARCHITECTURES:
+        reasons["seccomp"] = f"no filter for {machine} processors"
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    # Without a program the kernel says EFAULT when it knows filters, EINVAL when it does not.
+    libc.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_SECCOMP_FILTER), None, None, None)
+    if ctypes.get_errno() != _EFAULT:
+        reasons["seccomp"] = f"this kernel has no filters ({os.strerror(ctypes.get_errno())})"
+        return False
+    return True
+
+
+def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, bool]:
+    program = shutil.which("bwrap", path=path)
+    if program is None:
+        reasons["bubblewrap"] = "bwrap is not installed"
+        return None, False
+    base = (program, *ISOLATION, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    failure = _failure_of((*base, "--unshare-net", "true"))
+    if failure is None:
+        return program, True
+    reasons["network namespace"] = failure
+    failure = _failure_of((*base, "true"))
+    if failure is None:
+        return program, False
+    reasons["bubblewrap"] = failure
+    return None, False
+
+
+def _failure_of(words: tuple[str, ...]) -> str | None:
+    """Why a command fails, None when it does not."""
+    try:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, cwd="/"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if not done.returncode:
+        return None
+    return (
+        done.stderr.decode(errors="replace").strip().partition("\n")[0][:200] or f"exit code {done.returncode}"
+    )

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import figures, inline
+from tests.bench import figures, inline, store
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -28,6 +28,7 @@ def rows(place: Place) -> Iterator[tuple[str, str, str]]:
     yield f"{figures.TOKENS:,} tokens headless, CPU", f"{cpu:.2f} s", "1.2 s"
 
     yield from inline_rows(place)
+    yield from store_rows(place)
 
 
 def inline_rows(place: Place) -> Iterator[tuple[str, str, str]]:
@@ -48,6 +49,20 @@ def inline_rows(place: Place) -> Iterator[tuple[str, str, str]]:
     yield f"idle {inline.IDLE_SECONDS:.0f} s", f"{written} bytes, {cpu * 1000:.1f} ms", "0 bytes, 20 ms"
     echo, rate = inline.key_to_echo(place)
     yield f"key to echo, {rate:.0f} tokens/s", f"{echo * 1000:.1f} ms", "16 ms"
+
+
+def store_rows(place: Place) -> Iterator[tuple[str, str, str]]:
+    """Sessions on the disk."""
+    seconds = store.append_and_acknowledge(place)
+    yield "prompt on the disk", f"{seconds * 1000:.1f} ms", "10 ms"
+    many = store.many(place)
+    yield f"{store.SESSIONS:,} sessions, listed", f"{many.listing * 1000:.0f} ms", "200 ms"
+    yield "`sessions --all`, `--version`", f"{many.command * 1000:.0f}, {many.process * 1000:.0f} ms", ""
+    yield "searched, slowest of five", f"{many.search * 1000:.0f} ms", "100 ms"
+    yield "index built, looked through", f"{many.build:.1f} s, {many.refresh * 1000:.0f} ms", ""
+    resumed = store.resume(place)
+    yield "resume 50 MB, more than empty", f"{resumed.resumed - resumed.empty:.2f} s", "1 s"
+    yield "memory at that prompt, peak", f"{resumed.memory / 1e6:.0f} MB", "150 MB"
 
 
 def main() -> int:

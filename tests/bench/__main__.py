@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import figures, inline, store
+from tests.bench import cli, figures, inline, store
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -29,6 +29,8 @@ def rows(place: Place) -> Iterator[tuple[str, str, str]]:
 
     yield from inline_rows(place)
     yield from store_rows(place)
+    yield f"Tab among {cli.SESSIONS:,} sessions", f"{cli.completion(place).slowest * 1000:.0f} ms", "100 ms"
+    yield "`log` of 500 MB, first screen", f"{cli.first_lines(place) * 1000:.0f} ms", ""
 
 
 def inline_rows(place: Place) -> Iterator[tuple[str, str, str]]:

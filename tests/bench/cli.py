@@ -45,7 +45,7 @@ def completion(place: Place) -> Completion:
     env = place.environment()
 
     def asked(*words: str) -> float:
-        command = [PROGRAM, "completions", "words", *words]
+        command: list[str | Path] = [PROGRAM, "completions", "words", *words]
         return median_of(lambda: run_process(command, cwd=place.project, env=env).wall)
 
     found = Completion(

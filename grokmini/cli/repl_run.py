@@ -123,6 +123,8 @@ async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
         first_prompt=root.options.prompt or "",
         show_reasoning=root.settings.ui.show_reasoning,
         resumable=_is_saved(root),
+        vi=root.settings.ui.vim_mode,
+        sees=lambda name: _sees(root, name),
     )
     return lambda: run(opened, sessions, stage, options)
 
@@ -135,6 +137,16 @@ async def _model(root: Root, stage: Stage) -> ModelSpec:
         return chosen.spec
     with stage.stepped_aside(), _interruptible():
         return confirm_model(root, chosen, sys.stdin.readline)
+
+
+def _sees(root: Root, name: str) -> bool:
+    """Whether a model takes images; one that is in no list does not, as far as anybody knows."""
+    from grokmini.protocol.errors import UsageError
+
+    try:
+        return root.catalogue.find(name).supports.images
+    except UsageError:
+        return False
 
 
 @contextmanager

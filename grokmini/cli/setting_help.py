@@ -14,6 +14,7 @@ SETTINGS: dict[str, str] = {
     "tools.skip_read_before_edit": "Let the model change files that it has not read as they are now.",
     "ui.accessible": "Whole lines only, nothing that ticks or is drawn over, for screen readers.",
     "ui.show_reasoning": "Show the model's reasoning.",
+    "ui.vim_mode": "Edit the prompt with vi's keys instead of Emacs's.",
     "session.max_turns": "Most rounds with the model for one prompt; 0 sets no limit.",
     "compaction.pruning.hard_clear_age_turns": "Results of tools older than so many of your prompts are dropped.",
     "storage.cleanup_ttl_days": "Remove sessions that nobody touched for so many days, pinned ones never; 0 keeps all.",

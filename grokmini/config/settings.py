@@ -43,10 +43,13 @@ class ToolsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class UiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ui]`: `accessible` asks for linear output without anything that ticks or repaints."""
+    """`[ui]`: `accessible` asks for linear output without anything that ticks or repaints, `vim_mode` for vi keys in
+    the prompt.
+    """
 
     accessible: bool = False
     show_reasoning: bool = True
+    vim_mode: bool = False
 
 
 class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from grokmini.protocol.events import (
     TodoChanged,
     TurnStarted,
 )
+from grokmini.protocol.model import Usage
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM, Look
 from grokmini.render.spans import wrap_spans
@@ -33,6 +34,7 @@ from grokmini.repl.commands.table import COMMANDS
 from grokmini.repl.copying import copied_text, copy_text
 from grokmini.repl.handover import Handover, HandoverError
 from grokmini.repl.history import History
+from grokmini.repl.images import Album
 from grokmini.repl.inline_desk import InlineDesk, Outlets
 from grokmini.repl.input import Input
 from grokmini.repl.keys import Key, Press
@@ -52,7 +54,7 @@ EVENTS_AT_ONCE = 20
 
 class InlineOptions(NamedTuple):
     """`history` None keeps history in memory. `resumable` says that the session is kept on disk. `walk` lists the
-    files of a folder for `@`.
+    files of a folder for `@`, `sees` says whether the model of that name takes images.
     """
 
     walk: Walk
@@ -61,6 +63,7 @@ class InlineOptions(NamedTuple):
     show_reasoning: bool = True
     resumable: bool = True
     vi: bool = False
+    sees: Callable[[str], bool] = lambda model: True
 
 
 async def run(opened: OpenedSession, factory: SessionFactory, stage: Stage, options: InlineOptions) -> int:
@@ -88,13 +91,15 @@ class InlineApp:
         self._handover = Handover(self._screen, self._keyboard, terminal.env, self._returned)
         self._state = SessionState()
         history = self._history = History(options.history, time.time)
-        self._submissions = Submissions(self, factory, self._state, history, loop.time)
+        album = Album(self._blind)
+        self._submissions = Submissions(self, factory, self._state, history, loop.time, album.named_in)
         paths = PathSearch(options.walk, in_a_thread(loop), loop.time)
         self._input = Input(
             self._look,
             history,
             COMMANDS,
             paths,
+            album=album,
             cwd=lambda: self._state.cwd,
             on_change=self._changed,
             vi=options.vi,
@@ -102,6 +107,7 @@ class InlineApp:
         self._desk = InlineDesk(self._state, self._input, self._outlets())
         self._region = self._fresh_region()
         self._consumer: asyncio.Task[None] | None = None
+        self._stock: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._welcomed = False
         self._picking: Picking | None = None
@@ -186,8 +192,8 @@ class InlineApp:
     async def go_on_in(self, opened: OpenedSession) -> None:
         """Talk to a fresh session; the former one ends behind it."""
         former, self.opened = self.opened, opened
-        if self._consumer:
-            self._consumer.cancel()
+        for follower in filter(None, (self._consumer, self._stock)):
+            follower.cancel()
         self._screen.commit(self._region.transcript.close())
         self._state.reset()
         self._region = self._fresh_region()
@@ -219,9 +225,19 @@ class InlineApp:
         if isinstance(event, TurnStarted) or not was_busy:
             self._region.work_began = self._loop.time()
         self._screen.commit(self._region.transcript.apply(event))
-        if isinstance(event, SessionStarted) and not self._welcomed:
-            self._welcome()
+        if isinstance(event, SessionStarted):
+            if not self._welcomed:
+                self._welcome()
+            if event.resumed:
+                self._stock = self._life.start(self._take_stock(self.opened))
         self._changed()
+
+    async def _take_stock(self, opened: OpenedSession) -> None:
+        """Learn how full the window of a resumed session is before anything is asked."""
+        report, figures = await opened.context(), await opened.usage()
+        if opened is self.opened:
+            self._state.went_before(report.tokens, sum(figures.session.values(), Usage()))
+            self._changed()
 
     def _welcome(self) -> None:
         self._welcomed = True
@@ -279,11 +295,19 @@ class InlineApp:
     async def _paste(self) -> None:
         now = self._loop.time
         try:
-            text = await asyncio.to_thread(read_clipboard, self._terminal.env)
+            found = await asyncio.to_thread(read_clipboard, self._terminal.env)
         except NoClipboardError as error:
             self._desk.say(str(error), now())
             return
-        self._desk.act(self._input.insert(text), now())
+        if isinstance(found, bytes):
+            self._desk.act(self._input.insert_image("clipboard", found), now())
+        else:
+            self._desk.act(self._input.insert(found), now())
+
+    def _blind(self) -> str:
+        """Why the model in force cannot be shown images; "" when it can."""
+        model = self._state.model
+        return "" if self._options.sees(model) else f"{model} cannot see images: /model chooses another"
 
     def _suspend(self) -> None:
         with self._screen.hand_over():

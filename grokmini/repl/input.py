@@ -17,6 +17,7 @@ from grokmini.repl.draft_layout import Layout, Wrapper
 from grokmini.repl.draft_view import Draft, columns, draft_view, empty_view, fitted, scrolled
 from grokmini.repl.history import History
 from grokmini.repl.history_search import HistorySearch
+from grokmini.repl.images import Album, ImageError
 from grokmini.repl.input_actions import Action, Hint, OpenEditor, Signal, Submit
 from grokmini.repl.keys import Burst, Chord, Key, Paste, Press, Text
 from grokmini.repl.menus import MENU_ROWS, Menu, argument_hint
@@ -35,6 +36,7 @@ ENTER_SENDS = "pasted lines are in the draft: Enter to send"
 NOTHING_OLDER = "nothing older that was sent has this"
 CLIPBOARD_EMPTY = "clipboard is empty"
 CHIP_HINT = "Tab opens the paste · Backspace removes it"
+LABEL_HINT = "Backspace removes it"
 
 _ALWAYS = {
     Key.INTERRUPT: Signal.INTERRUPT,
@@ -56,8 +58,8 @@ class InputView(NamedTuple):
 
 
 class Input:
-    """One draft and what is needed to write it. `cwd` gives the session's folder; `on_change` is called when
-    something looks different although no key was pressed.
+    """One draft and what is needed to write it. `album` takes images, `cwd` gives the session's folder; `on_change`
+    is called when something looks different although no key was pressed.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Input:
         commands: Sequence[CommandRow],
         paths: PathSearch,
         *,
+        album: Album,
         cwd: Callable[[], str],
         on_change: Callable[[], None],
         vi: bool = False,
@@ -75,6 +78,8 @@ class Input:
         self._history = history
         self._commands = commands
         self._on_change = on_change
+        self._album = album
+        self._cwd = cwd
         self._chips = Chips()
         self._wrapper = Wrapper(self._chips.label)
         self._width = 80
@@ -125,6 +130,16 @@ class Input:
         if not text:
             return [Hint(CLIPBOARD_EMPTY)]
         return self.press([Paste(text)])
+
+    def insert_image(self, name: str, data: bytes) -> list[Action]:
+        """Put an image at the cursor, shown as a chip."""
+        try:
+            chip = self._chips.fold_label(self._album.add(name, data))
+        except ImageError as error:
+            return [Hint(str(error))]
+        self._keys.insert(chip)
+        self._suggestions.close()
+        return [Signal.CHANGED]
 
     def clear(self) -> None:
         """Drop the draft; Up brings it back."""
@@ -190,8 +205,10 @@ class Input:
         menu = self._suggestions.menu
         if menu:
             return menu.rows(self._look, width, height)
-        if self._chip_at_cursor() is not None and height > 0:
-            return (fitted([Span(CHIP_HINT, DIM)], width),)
+        at = self._chip_at_cursor()
+        if at is not None and height > 0:
+            label = self._chips.is_label(self._buffer.text[at])
+            return (fitted([Span(LABEL_HINT if label else CHIP_HINT, DIM)], width),)
         return ()
 
     def _search_view(self, search: HistorySearch, width: int, rows: int) -> InputView:
@@ -299,7 +316,7 @@ class Input:
         if isinstance(press, Text):
             self._keys.type(press.text)
         elif isinstance(press, Paste):
-            self._keys.insert(self._chips.fold(press.text))
+            self._keys.insert(self._image_at(press.text) or self._chips.fold(press.text))
         elif isinstance(press, Burst):
             self._fold_burst(press.text)
         elif isinstance(press, Chord):
@@ -318,6 +335,15 @@ class Input:
             self._suggestions.follow(document.text_before_cursor, document.text_after_cursor)
         else:
             self._suggestions.close()
+
+    def _image_at(self, pasted: str) -> str:
+        """The chip of the image whose path was pasted, "" when it is none or cannot be sent."""
+        try:
+            label = self._album.add_path(pasted, self._cwd())
+        except ImageError as error:
+            self._actions.append(Hint(str(error)))
+            return ""
+        return self._chips.fold_label(label) if label else ""
 
     def _fold_burst(self, text: str) -> None:
         document = self._buffer.document
@@ -375,6 +401,7 @@ class Input:
         document = self._buffer.document
         if at is None:
             self._suggestions.complete(document.text_before_cursor)
+        if at is None or self._chips.is_label(document.text[at]):
             return
         text = self._chips.text_of(document.text[at])
         self._buffer.replace(document.text[:at] + text + document.text[at + 1 :], at)

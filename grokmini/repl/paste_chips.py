@@ -44,16 +44,27 @@ def without_marks(text: str) -> str:
 
 
 class Chips:
-    """The large pastes of one program run."""
+    """The large pastes of one program run, and the labels of its images."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
+        self._labels: set[str] = set()
 
     def fold(self, text: str) -> str:
         """What stands in a draft for a pasted text: a mark if it is large, else itself (marks may run out)."""
         text = without_marks(text)
-        if not is_large(text):
-            return text
+        return self._mark(text) if is_large(text) else text
+
+    def fold_label(self, label: str) -> str:
+        """What stands in a draft for something that is named by a label: a mark, which is shown and sent as it."""
+        self._labels.add(label)
+        return self._mark(label)
+
+    def is_label(self, mark: str) -> bool:
+        """Whether the mark stands for a label, so that there is nothing to open."""
+        return self.text_of(mark) in self._labels
+
+    def _mark(self, text: str) -> str:
         if text in self._texts:
             return chr(_FIRST_MARK + self._texts.index(text))
         if len(self._texts) > _LAST_MARK - _FIRST_MARK:
@@ -80,6 +91,8 @@ class Chips:
     def label(self, mark: str) -> str:
         """How a chip is shown."""
         text = self.text_of(mark)
+        if text in self._labels:
+            return text
         lines = line_count(text)
         size = f"{lines} lines" if lines > 1 else f"{len(text)} characters"
         return f"[paste {size}: {first_words(text)}]"

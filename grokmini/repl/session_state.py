@@ -25,6 +25,7 @@ from grokmini.protocol.events import (
     TurnStarted,
     UsageReported,
 )
+from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import ToolEnvelope
 
@@ -54,6 +55,7 @@ class SessionState:
         self.branch = ""
         self.context_tokens = 0
         self.context_window = 0
+        self.spent = Usage()
         self.turn_running = False
         self.turns = 0
         self.ended = False
@@ -120,6 +122,11 @@ class SessionState:
             case _:
                 self._apply_setting(event)
 
+    def went_before(self, context_tokens: int, spent: Usage) -> None:
+        """What a session that is resumed holds and has used so far."""
+        self.context_tokens = self.context_tokens or context_tokens
+        self.spent = spent
+
     def close_question(self, request_id: str) -> None:
         """A question is answered."""
         self.questions = [asked for asked in self.questions if asked.request_id != request_id]
@@ -146,6 +153,7 @@ class SessionState:
             case DirectoryChanged():
                 self.cwd, self.branch = event.cwd, event.branch
             case UsageReported():
+                self.spent += event.usage
                 self.context_tokens = event.context_tokens or self.context_tokens
                 self.context_window = event.context_window or self.context_window
             case _:

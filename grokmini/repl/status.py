@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from grokmini.render.figures import count_text
+from grokmini.render.figures import count_text, money_text
 from grokmini.render.lines import Line, Span, Style, join_spans
 from grokmini.render.look import DIM, WARNING, Look
 from grokmini.text.width import cell_width, cut_to_width
@@ -12,8 +12,9 @@ from grokmini.text.width import cell_width, cut_to_width
 
 class StatusFacts(NamedTuple):
     """What the line says. `context_tokens` of `context_window` is an estimate; `seconds` is how long the work has
-    gone on, None when nothing runs; `waiting` says that the model is silent; `hint` is
-    what a key does now and stands at the right.
+    gone on, None when nothing runs; `waiting` says that the model is silent; `tokens` is what the session has used,
+    `cost` in US dollars, None when it is not known; `keys` tells that letters are commands; `hint` is what a key
+    does now and stands at the right.
     """
 
     model: str
@@ -24,6 +25,9 @@ class StatusFacts(NamedTuple):
     branch: str = ""
     folder: str = ""
     seconds: int | None = None
+    tokens: int = 0
+    cost: float | None = None
+    keys: str = ""
     waiting: bool = False
     hint: str = ""
     urgent: bool = False
@@ -31,13 +35,13 @@ class StatusFacts(NamedTuple):
 
 def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
     """The row. Narrow, it keeps model, mode and percent. The hint gives way before these, unless it is urgent, and
-    after branch and folder.
+    after branch, folder and tokens.
     """
     hint = facts.hint
     beside = max(0, width - cell_width(hint) - 2) if hint else width
     left = _fitted(facts, beside if facts.urgent else width, look)
     if hint and not facts.urgent and cell_width(left) > beside:
-        left = _fitted(facts._replace(branch="", folder=""), width, look)
+        left = _fitted(facts._replace(branch="", folder="", tokens=0), width, look)
     gap = width - cell_width(left) - cell_width(hint)
     if not hint or (gap < 2 and not facts.urgent):
         return Line((Span(left, DIM),))
@@ -52,11 +56,14 @@ def _fitted(facts: StatusFacts, room: int, look: Look) -> str:
     parts = [
         (0, facts.model),
         (1, facts.mode),
-        (4, f"sandbox {facts.sandbox}" if facts.sandbox else ""),
-        (2, _context(facts)),
-        (3, _elapsed(facts)),
-        (5, facts.branch),
-        (6, facts.folder),
+        (2, facts.keys),
+        (5, f"sandbox {facts.sandbox}" if facts.sandbox else ""),
+        (3, _context(facts)),
+        (4, _elapsed(facts)),
+        (8, f"{count_text(facts.tokens)} tokens" if facts.tokens else ""),
+        (6, "" if facts.cost is None else money_text(facts.cost)),
+        (7, facts.branch),
+        (9, facts.folder),
     ]
     kept = [part for part in parts if part[1]]
     least = 1 if facts.urgent else 3

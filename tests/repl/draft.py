@@ -9,6 +9,7 @@ from grokmini.render.look import Look
 from grokmini.repl.commands.table import COMMANDS
 from grokmini.repl.decoder import BURST_GAP, LOST_PASTE_GAP, KeyDecoder
 from grokmini.repl.history import History
+from grokmini.repl.images import Album
 from grokmini.repl.input import Input, InputView
 from grokmini.repl.input_actions import Action, Signal, Submit
 from grokmini.repl.keys import Press
@@ -42,17 +43,20 @@ class Typist:
         files: Sequence[str] = FILES,
         unicode: bool = True,
         cwd: str = "/nowhere",
+        blind: str = "",
     ) -> None:
         self.history = History(None, lambda: 0.0)
         for text in sent:
             self.history.remember(text)
         self.changes = 0
         self.paths = PathSearch(lambda cwd: iter(files), at_once, lambda: 0.0)
+        self.album = Album(lambda: blind)
         self.input = Input(
             Look(unicode=unicode),
             self.history,
             COMMANDS,
             self.paths,
+            album=self.album,
             cwd=lambda: cwd,
             on_change=self._changed,
             vi=vi,

@@ -41,6 +41,16 @@ def test_bytes_that_are_no_text_do_not_stop_it(tmp_path: Path) -> None:
     assert read_clipboard({"PATH": str(tmp_path), "DISPLAY": ":0"}) == "a\ufffdb"
 
 
+def test_an_image_is_preferred_to_text(tmp_path: Path) -> None:
+    kinds = '*list-types*|*TARGETS*) printf "text/plain\\nimage/png\\n";;'
+    script = f'case "$*" in {kinds} *image/png*) printf PNG;; *) printf text;; esac'
+    helper(tmp_path, "xclip", script)
+    path = str(tmp_path)
+    assert read_clipboard({"PATH": path, "DISPLAY": ":0"}) == b"PNG"
+    helper(tmp_path, "wl-paste", script.replace("image/png", "image/svg"))
+    assert read_clipboard({"PATH": path, "WAYLAND_DISPLAY": "w"}) == "text"
+
+
 def test_without_any_helper_it_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(NoClipboardError, match="no clipboard program"):
         read_clipboard({"PATH": str(tmp_path), "DISPLAY": ":0"})

@@ -36,6 +36,19 @@ def test_it_is_one_row_at_any_width(width: int) -> None:
         assert status_line(FACTS._replace(urgent=urgent), width, Look()).width <= width
 
 
+def test_tokens_and_a_known_cost_are_said_and_dropped_before_what_is_in_force() -> None:
+    facts = FACTS._replace(tokens=12_345, cost=0.0421, hint="", seconds=None)
+    assert text(120, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k · 12k tokens · $0.0421 · main"
+    assert text(70, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k · $0.0421 · main"
+    assert text(50, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k"
+    assert "$" not in text(120, facts._replace(cost=None))
+
+
+def test_vi_s_commands_are_told_as_long_as_they_fit() -> None:
+    assert text(40, FACTS._replace(keys="vi: commands", hint="")) == "grok-4.5 · ask · vi: commands"
+    assert text(20, FACTS._replace(keys="vi: commands")) == "grok-4.5 · ask · ~2%"
+
+
 def test_narrow_it_keeps_model_mode_and_percent() -> None:
     assert text(40) == "grok-4.5 · ask · ~2% of 256k · 12 s"
     assert text(30) == "grok-4.5 · ask · ~2% of 256k"

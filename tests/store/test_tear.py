@@ -1,0 +1,92 @@
+"""A sample session cut at any byte, or with any byte flipped: it opens, loses no other line, and goes on."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from grokmini.protocol.items import Stored
+from grokmini.store.layout import HISTORY, SUMMARY, UPDATES
+from grokmini.store.sessions import SessionStore
+from grokmini.store.updates import read_updates
+from tests.store.accepted import go_on, refusal_of, sample_session
+
+FEW = 25
+"""Places tried in each file unless all are."""
+
+Damage = Callable[[bytes, int], bytes]
+
+
+def cut(data: bytes, place: int) -> bytes:
+    """The file as a crash leaves it."""
+    return data[:place]
+
+
+def flip(data: bytes, place: int) -> bytes:
+    """The file with one bit of a byte turned; which one depends on the place."""
+    return data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :]
+
+
+def zeroed(data: bytes, place: int) -> bytes:
+    """The file as a power cut leaves it on some file systems: its end is there, and empty."""
+    return data[:place] + bytes(len(data) - place)
+
+
+def whole_lines(before: bytes, after: bytes) -> list[int]:
+    """Which lines are in both."""
+    kept = set(after.split(b"\n"))
+    return [number for number, line in enumerate(before.splitlines()) if line in kept]
+
+
+def places(size: int, full: bool) -> Iterable[int]:
+    """Every byte, or a few with the last ones among them."""
+    return range(size) if full else sorted({*range(0, size, max(1, size // FEW)), size - 2, size - 1})
+
+
+async def try_all(root: Path, damage: Damage, *, full: bool) -> None:
+    """Damage each file of the sample at each place and go on with the session."""
+    session, items = await sample_session(root / "state")
+    kept = root / "kept"
+    shutil.copytree(session.directory, kept)
+    events = list(read_updates(kept))
+    for name in (HISTORY, UPDATES, SUMMARY):
+        before = (kept / name).read_bytes()
+        for place in places(len(before), full):
+            shutil.rmtree(session.directory)
+            shutil.copytree(kept, session.directory)
+            after = damage(before, place)
+            (session.directory / name).write_bytes(after)
+            told = list(read_updates(session.directory))
+            again = SessionStore(root / "state").open(session.session_id)
+            lines = whole_lines(before, after)
+            if name == HISTORY:
+                assert_kept(again.items, [items[number] for number in lines], place)
+                assert bool(again.notices) == (len(after.splitlines()) > len(again.items)), place
+            else:
+                assert list(again.items) == items, (name, place)
+            if name == UPDATES:
+                assert [event for event in told if event in events] == [events[number] for number in lines]
+            refusal = refusal_of(await go_on(again))
+            assert not refusal, (damage.__name__, name, place, refusal)
+            third = SessionStore(root / "state").open(session.session_id)
+            assert_kept(third.items, list(again.items)[:1], place)
+            await third.files.close()
+
+
+def assert_kept(found: Iterable[Stored], wanted: list[Stored], place: int) -> None:
+    """All that is wanted was found, in order."""
+    rest = iter(found)
+    assert all(any(stored == other for other in rest) for stored in wanted), place
+
+
+async def test_cut_at_any_byte(tmp_path: Path, full: bool) -> None:
+    await try_all(tmp_path, cut, full=full)
+
+
+async def test_with_any_byte_flipped(tmp_path: Path, full: bool) -> None:
+    await try_all(tmp_path, flip, full=full)
+
+
+async def test_with_an_end_of_zeros_from_any_byte(tmp_path: Path, full: bool) -> None:
+    await try_all(tmp_path, zeroed, full=full)

@@ -10,8 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grokmini.protocol.events import EventRecord, SessionEvent, TextDelta
+from grokmini.protocol.events import (
+    EventRecord,
+    SessionEvent,
+    TextDelta,
+    ToolCallReady,
+    TurnEnded,
+    TurnStarted,
+)
 from grokmini.protocol.items import AssistantItem, Stored, ToolCall, ToolResultItem, user_text
+from grokmini.protocol.model import Usage
+from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.store.sessions import OpenSession, SessionStore
 
 CWD = Path("/home/someone/project")
@@ -42,6 +51,54 @@ def exchange(number: int) -> list[Stored]:
         Stored(ToolResultItem(call.id, "found\n", "found\n")),
         Stored(AssistantItem(f"answer {number} ☃", model="demo-1")),
     ]
+
+
+def turn_events(
+    number: int, *, ask: str = "", answer: str = "", tool: str = "grep", first: int | None = None
+) -> list[EventRecord]:
+    """The events of a turn, four of them, numbered so that turns follow one another."""
+    seq = 4 * number + 1 if first is None else first
+    envelope = ToolEnvelope(tool, ToolKind.SEARCH, ToolNamespace.GROK_BUILD, "", True)
+    spent = Usage(calls=1, input=10, output=2)
+    events: list[SessionEvent] = [
+        TurnStarted(f"p{number}", number, ask or f"prompt {number}"),
+        ToolCallReady(f"p{number}-1", envelope, "{}"),
+        TextDelta(answer or f"answer {number} ☃"),
+        TurnEnded(number, "completed", 0, answer or f"answer {number} ☃", spent, {"demo-1": spent}),
+    ]
+    return [record(seq + place, event, trace=f"p{number}") for place, event in enumerate(events)]
+
+
+async def told_session(
+    root: Path, turns: int, cwd: Path = CWD, *, ask: str = "", answer: str = ""
+) -> OpenSession:
+    """A closed session of so many turns with everything a session writes."""
+    session = new(root, cwd)
+    for number in range(turns):
+        tell(session, number, ask=ask, answer=answer)
+    await session.files.close()
+    return session
+
+
+def tell(session: OpenSession, number: int, *, ask: str = "", answer: str = "") -> None:
+    """One more turn of a session."""
+    session.files.prompt_started(ask or f"prompt {number}", number)
+    for stored in exchange(number):
+        session.files.append(stored)
+    for event in turn_events(number, ask=ask, answer=answer):
+        session.files.record(event)
+    spent = {"demo-1": Usage(calls=number + 1, input=10 * (number + 1))}
+    session.files.spent(spent, {"main": spent})
+    session.files.turn_ended(model="demo", tokens=10 * (number + 1), messages=4 * (number + 1))
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """Every file below a directory, by its path in it, but for locks."""
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock")
+    }
 
 
 def new(root: Path, cwd: Path = CWD) -> OpenSession:

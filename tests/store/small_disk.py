@@ -1,0 +1,127 @@
+"""A file system of two megabytes, filled and emptied again; run as `python -m tests.store.small_disk MOUNTPOINT`.
+
+It may be run by a person who is not root: `unshare -Urm` gives it mounts of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grokmini.protocol.events import Notice
+from grokmini.store.layout import HISTORY
+from grokmini.store.sessions import SessionStore
+from tests.store.accepted import go_on, refusal_of
+from tests.store.ground import delta, exchange, new, until
+
+SIZE = "2m"
+FILLER = "filler"
+
+
+@contextmanager
+def mounted(point: Path) -> Iterator[None]:
+    """The small file system, for as long as the block runs."""
+    point.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE},mode=0700", "tmpfs", str(point)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(point)], check=True)
+
+
+def fill(point: Path) -> None:
+    """Take all the room there is."""
+    descriptor = os.open(point / FILLER, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        for size in (1 << 16, 1 << 12, 1):
+            try:
+                while True:
+                    os.write(descriptor, bytes(size))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+    finally:
+        os.close(descriptor)
+
+
+async def fill_and_empty(point: Path) -> None:
+    """Fill it in the midst of a turn, go on in memory, make room: everything is there."""
+    state = point / "state"
+    session = new(state)
+    notices: list[Notice] = []
+    session.files.on_trouble = notices.append
+    for number in range(3):
+        session.files.prompt_started(f"prompt {number}", number)
+        for stored in exchange(number):
+            session.files.append(stored)
+    assert await session.files.flush(durable=True)
+    before = (session.directory / HISTORY).read_bytes()
+    fill(point)
+    saved = []
+    for number in range(3, 200):
+        session.files.prompt_started(f"prompt {number}", number)
+        for stored in exchange(number):
+            session.files.append(stored)
+        session.files.record(delta(number, f"piece {number} " + "x" * 100, trace=str(number)))
+        saved.append(await session.files.flush(durable=True))
+    assert not saved[-1]
+    assert (session.directory / HISTORY).read_bytes().startswith(before), "no old line is touched"
+    assert (session.directory / "summary.json").read_bytes()[: len(summary) // 2], (
+        "the old summary or a new one"
+    )
+    await until(lambda: [notice.code for notice in notices] == ["not_saving"])
+    (point / FILLER).unlink()
+    assert await session.files.flush(durable=True)
+    await until(lambda: [notice.code for notice in notices] == ["not_saving", "saving_again"])
+    await session.files.close()
+    assert not list(session.directory.glob(".*.tmp"))
+    again = SessionStore(state).open(session.session_id)
+    assert [stored.item for stored in again.items] == [s.item for n in range(200) for s in exchange(n)]
+    assert again.notices == ()
+    assert again.last_seq == 199
+    assert not refusal_of(await go_on(again))
+
+
+async def fill_at_any_byte(point: Path) -> None:
+    """Leave so many bytes free that a write stops in the midst of a line; what is there opens all the same."""
+    for free in range(1, 4_096, 409):
+        state = point / f"state{free}"
+        session = new(state)
+        for stored in exchange(0):
+            session.files.append(stored)
+        assert await session.files.flush(durable=True)
+        (point / FILLER).write_bytes(bytes(free))
+        fill(point)
+        os.truncate(point / FILLER, (point / FILLER).stat().st_size - 4_096)
+        for number in range(1, 60):
+            for stored in exchange(number):
+                session.files.append(stored)
+            await session.files.flush(durable=True)
+        await session.files.close()
+        (point / FILLER).unlink()
+        again = SessionStore(state).open(session.session_id)
+        whole = [stored.item for number in range(60) for stored in exchange(number)]
+        found = [stored.item for stored in again.items]
+        assert found == whole[: len(found)]
+        assert len(found) >= 4
+        assert not refusal_of(await go_on(again))
+
+
+def main() -> None:
+    """Do both in a file system of their own."""
+    point = Path(sys.argv[1])
+    with mounted(point):
+        asyncio.run(fill_and_empty(point))
+    with mounted(point):
+        asyncio.run(fill_at_any_byte(point))
+    print("whole")
+
+
+if __name__ == "__main__":
+    main()

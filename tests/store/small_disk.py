@@ -17,6 +17,7 @@ from pathlib import Path
 from grokmini.protocol.events import Notice
 from grokmini.store.layout import HISTORY
 from grokmini.store.sessions import SessionStore
+from grokmini.store.summary import read_summary
 from tests.store.accepted import go_on, refusal_of
 from tests.store.ground import delta, exchange, new, until
 

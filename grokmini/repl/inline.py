@@ -39,6 +39,7 @@ from grokmini.repl.inline_desk import InlineDesk, Outlets
 from grokmini.repl.input import Input
 from grokmini.repl.keys import Key, Press
 from grokmini.repl.life import NOT_CLOSED, SESSION_ENDED, WELCOME, Life, goes_on, last_words
+from grokmini.repl.mode_notice import ModeNotice
 from grokmini.repl.painter import LiveView
 from grokmini.repl.path_search import PathSearch, Walk, in_a_thread
 from grokmini.repl.picking import Picking
@@ -109,6 +110,7 @@ class InlineApp:
         self._consumer: asyncio.Task[None] | None = None
         self._stock: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._modes = ModeNotice()
         self._welcomed = False
         self._picking: Picking | None = None
 
@@ -224,7 +226,8 @@ class InlineApp:
             self._history.cwd = event.cwd
         if isinstance(event, TurnStarted) or not was_busy:
             self._region.work_began = self._loop.time()
-        self._screen.commit(self._region.transcript.apply(event))
+        for due in self._modes.due(event):
+            self._screen.commit(self._region.transcript.apply(due))
         if isinstance(event, SessionStarted):
             if not self._welcomed:
                 self._welcome()

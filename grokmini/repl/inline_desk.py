@@ -73,6 +73,8 @@ class InlineDesk:
             self.overlay = self.reason = None
         if asked and self.overlay is None:
             self.overlay = Overlay(asked, now, self._last_key)
+        if self.hint == LEAVE_HINT and not self.state.busy:
+            self.hint_until = self._leave_until = _NEVER
 
     def returned(self, now: float) -> None:
         """The terminal was in other hands: what was typed meanwhile answers no question that nobody saw."""
@@ -146,7 +148,7 @@ class InlineDesk:
                     self._outlets.send(Interject(self.state.queue[0].prompt_id))
             case Signal.ESCAPE:
                 if self.state.busy and not self.overlay:
-                    self._outlets.send(CancelTurn())
+                    self._stop()
             case Signal.END_OF_FILE:
                 self._end_of_file(now)
             case Signal.NEXT_MODE:
@@ -208,7 +210,7 @@ class InlineDesk:
 
     def _interrupt(self, now: float) -> None:
         if self.state.busy or self.overlay:
-            self._outlets.send(CancelTurn())
+            self._stop()
         elif self.picker:
             self.picker = None
         elif not self.draft.interrupt():
@@ -220,6 +222,15 @@ class InlineDesk:
             return
         self._leave_until = now + LEAVE_AGAIN
         self.say(LEAVE_HINT, now)
+
+    def _stop(self) -> None:
+        """Stop what runs. Nothing else starts in its place: the prompts that wait become the draft, before it."""
+        texts = [queued.text for queued in self.state.queue]
+        if texts:
+            self.state.queue.clear()
+            self._outlets.send(EditQueue("clear"))
+            self.draft.set_text("\n".join(texts if self.draft.empty else [*texts, self.draft.text]))
+        self._outlets.send(CancelTurn())
 
     def _take_back(self) -> None:
         """Make the newest waiting prompt the draft."""

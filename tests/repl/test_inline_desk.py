@@ -197,6 +197,24 @@ def test_editor_clipboard_screen_and_suspending_are_asked_of_others(scene: Scene
     assert scene.asked == [("edit", "draft"), ("paste", ""), ("redraw", ""), ("suspend", "")]
 
 
+@pytest.mark.parametrize("key", [Key.INTERRUPT, Key.ESCAPE])
+def test_what_was_queued_is_in_the_draft_after_a_stop_and_nothing_starts(scene: Scene, key: Key) -> None:
+    scene.start_turn()
+    scene.happen(PromptQueued("p2", "second"), PromptQueued("p3", "third"))
+    scene.press(Text("draft"), key)
+    assert scene.sent == [commands.EditQueue("clear"), commands.CancelTurn()]
+    assert scene.draft.text == "second\nthird\ndraft"
+    assert scene.state.queue == []
+
+
+def test_the_hint_how_to_leave_goes_when_the_turn_has_ended(scene: Scene) -> None:
+    scene.start_turn()
+    scene.press(Key.END_OF_FILE)
+    assert scene.hint == LEAVE_HINT and scene.desk.hint_until > scene.now
+    scene.end_turn()
+    assert scene.desk.hint_until < scene.now
+
+
 @pytest.mark.parametrize(
     ("key", "answer"),
     [

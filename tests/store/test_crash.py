@@ -1,4 +1,4 @@
-"""A kill at any moment and a tear at any byte: the session opens, and nothing acknowledged is missing."""
+"""A kill at any moment: the session opens, nothing acknowledged is missing, and a strict server takes what follows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import shutil
 import time
 from pathlib import Path
 
-from grokmini.chat.repair import repair
 from grokmini.protocol.items import Stored, UserItem
-from grokmini.store.layout import HISTORY, SUMMARY, UPDATES
 from grokmini.store.sessions import SessionStore
-from tests.store.ground import child, exchange, line_from, prompt, stored_session
+from tests.store.accepted import go_on, refusal_of
+from tests.store.ground import child, exchange, line_from
 
 SEED = 20_260_101
 KILLS, ALL_KILLS = 10, 500
@@ -38,11 +37,11 @@ async def killed_once(root: Path, chance: random.Random) -> None:
     assert prompts == list(range(len(prompts)))
     whole = [stored.item for number in range(len(prompts)) for stored in exchange(number)]
     assert [stored.item for stored in again.items] == whole[: len(again.items)]
-    repaired = repair(again.items)
-    assert not repair(repaired.items).report.changed
-    again.files.append(prompt(1_000))
-    assert await again.files.flush(durable=True)
-    await again.files.close()
+    refusal = refusal_of(await go_on(again))
+    assert not refusal, refusal
+    third = SessionStore(root).open(session_id)
+    await third.files.close()
+    assert set(acknowledged) <= set(prompts_of(third.items))
 
 
 async def test_a_writer_killed_at_random_loses_no_acknowledged_prompt(tmp_path: Path, full: bool) -> None:
@@ -51,36 +50,3 @@ async def test_a_writer_killed_at_random_loses_no_acknowledged_prompt(tmp_path: 
     for number in range(ALL_KILLS if full else KILLS):
         await killed_once(tmp_path / str(number), chance)
         shutil.rmtree(tmp_path / str(number))
-
-
-async def reopened(root: Path, directory: Path, path: Path, size: int) -> tuple[Stored, ...]:
-    """Cut a file of the session, open it, say something, open it again; the items of the first opening."""
-    data = path.read_bytes()
-    path.write_bytes(data[:size])
-    store = SessionStore(root)
-    first = store.open(directory.name)
-    first.files.append(prompt(99))
-    await first.files.close()
-    second = store.open(directory.name)
-    assert second.items == (*first.items, prompt(99))
-    assert second.last_seq == first.last_seq
-    await second.files.close()
-    return first.items
-
-
-async def test_a_session_opens_with_any_file_cut_at_any_byte(tmp_path: Path, full: bool) -> None:
-    root = tmp_path / "state"
-    before = await stored_session(root, 2)
-    sample = tmp_path / "sample"
-    shutil.copytree(before.directory, sample)
-    items = [stored.item for number in range(2) for stored in exchange(number)]
-    step = 1 if full else 7
-    for name in (HISTORY, UPDATES, SUMMARY):
-        length = (sample / name).stat().st_size
-        for size in {*range(0, length, step), length - 1, length}:
-            shutil.rmtree(before.directory)
-            shutil.copytree(sample, before.directory)
-            found = await reopened(root, before.directory, before.directory / name, size)
-            whole = (sample / name).read_bytes()[: size + 1]
-            expected = items[: whole.count(b"\n")] if name == HISTORY else items
-            assert [stored.item for stored in found] == expected, (name, size)

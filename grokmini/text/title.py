@@ -33,10 +33,10 @@ def title_from_model(answer: str) -> str:
     lines = [line for line in answer.splitlines() if line.strip()]
     if not lines or len(lines) > 2 or len(lines[0]) > _LONGEST_ANSWER:
         return ""
-    text = _LABEL.sub("", lines[0].strip(_AROUND), count=1).strip(_AROUND)
+    text = " ".join(_LABEL.sub("", lines[0].strip(_AROUND), count=1).strip(_AROUND).split())
     if text[:1] in ("<", "{", "[") or not any(map(str.isalnum, text)) or sanitise(text, newlines=False) != text:
         return ""
-    return _cut_at_word(" ".join(text.removesuffix(".").split()))
+    return _cut_at_word(text.removesuffix("."))
 
 
 def _cut_at_word(text: str) -> str:

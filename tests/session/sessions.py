@@ -8,8 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from grokmini.cli.choose_model import choose_model
+from grokmini.cli.choose_session import OpenAs
 from grokmini.cli.options import Options
-from grokmini.cli.wire import Wired, open_session
+from grokmini.cli.root import load_root
+from grokmini.cli.wire import Wired, open_session, start_session
 from grokmini.protocol import commands, events
 from grokmini.protocol.codec import decode_stored
 from grokmini.protocol.ids import short_id
@@ -67,14 +70,21 @@ async def session(
     interactive: bool = True,
     mode: str = "ask",
     model: str | None = "fake-model",
+    titles: bool = False,
     **options: object,
 ) -> AsyncIterator[Driver]:
-    """A running session in `folder`, shut down at the end."""
+    """A running session in `folder`, shut down at the end. With `titles` its model may be asked for one."""
     asked = Options(model=model, permission_mode=mode, cwd=str(folder))._replace(**options)  # type: ignore[arg-type]
     env = dict(os.environ)
     if server is not None:
         env["GROKMINI_BASE_URL"] = server.url
-    driver = Driver(await open_session(asked, interactive=interactive, env=env))
+    if titles:
+        root = load_root(asked, env)
+        chosen, open_as = await choose_model(root), OpenAs.from_options(asked)
+        wired = await start_session(root, chosen, open_as, interactive=interactive, may_title=lambda _: True)
+    else:
+        wired = await open_session(asked, interactive=interactive, env=env)
+    driver = Driver(wired)
     try:
         yield driver
     finally:

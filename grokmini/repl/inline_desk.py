@@ -154,7 +154,8 @@ class InlineDesk:
             case Signal.NEXT_MODE:
                 mode = self.state.mode
                 place = MODE_CYCLE.index(mode) + 1 if mode in MODE_CYCLE else 0
-                self._outlets.send(SetMode(MODE_CYCLE[place % len(MODE_CYCLE)]))
+                self.state.mode = MODE_CYCLE[place % len(MODE_CYCLE)]  # the next press goes on from there
+                self._outlets.send(SetMode(self.state.mode))
             case Signal.TRANSCRIPT:
                 self._outlets.command("transcript")
             case Signal.PASTE:

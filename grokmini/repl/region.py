@@ -14,7 +14,8 @@ from grokmini.render.look import DIM, Look
 from grokmini.render.transcript import Transcript
 from grokmini.repl.doubt import fit
 from grokmini.repl.inline_desk import InlineDesk
-from grokmini.repl.live import LiveParts, compose, room_for_panel
+from grokmini.repl.input import InputView
+from grokmini.repl.live import MENU_ROWS, LiveParts, compose, room_for_panel
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.painter import Cursor, LiveView, Size
 from grokmini.repl.status import StatusFacts, status_line
@@ -57,10 +58,18 @@ class LiveRegion:
             rows, cursor = desk.picker.view(size.columns, room_for_panel(size), self._look)
             parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue)
         else:
-            view = desk.draft.view(size.columns, max(1, min(INPUT_ROWS, room_for_panel(size))))
+            view = self._draft(size)
             cursor = Cursor(view.cursor.row, view.cursor.column)
             parts = LiveParts(tail, view.rows, status, cursor, self.todos, state.queue, view.menu)
         return compose(parts, size, self._look)
+
+    def _draft(self, size: Size) -> InputView:
+        """The draft and its menu in the room there is; the menu may take all of it but the cursor's row."""
+        draft, room = self._desk.draft, max(1, room_for_panel(size) - bool(self._desk.state.queue))
+        view = draft.view(size.columns, min(INPUT_ROWS, room), min(MENU_ROWS, room - 1))
+        if len(view.rows) + len(view.menu) <= room:
+            return view
+        return draft.view(size.columns, room - len(view.menu), len(view.menu))
 
     def next_change(self) -> float | None:
         """When the region looks different by time alone; None for never."""

@@ -207,6 +207,15 @@ def test_what_was_queued_is_in_the_draft_after_a_stop_and_nothing_starts(scene: 
     assert scene.state.queue == []
 
 
+def test_mode_keys_that_follow_each_other_fast_go_on_from_one_to_the_next(scene: Scene) -> None:
+    scene.press(Key.SHIFT_TAB, Key.SHIFT_TAB, Key.SHIFT_TAB)
+    assert [sent.mode for sent in scene.sent if isinstance(sent, commands.SetMode)] == [
+        PermissionMode.ACCEPT_EDITS,
+        PermissionMode.PLAN,
+        PermissionMode.AUTO,
+    ]
+
+
 def test_the_hint_how_to_leave_goes_when_the_turn_has_ended(scene: Scene) -> None:
     scene.start_turn()
     scene.press(Key.END_OF_FILE)

@@ -57,6 +57,15 @@ def test_idle_it_is_the_prompt_and_what_is_in_force(scene: Scene) -> None:
     assert scene.region.next_change() is None
 
 
+@pytest.mark.parametrize("height", [4, 5, 6, 10, 24])
+def test_the_row_that_is_typed_in_is_seen_above_its_menu(scene: Scene, height: int) -> None:
+    scene.desk.press([Text("/")], scene.now)
+    view = scene.region.compose(Size(40, height))
+    assert view.cursor is not None and len(view.rows) <= max(3, height - 2)
+    assert plain(view.rows[view.cursor.row]) == "› /"
+    assert ("/help" in "".join(map(plain, view.rows))) == (height > 4)
+
+
 def test_a_long_reason_shows_its_end_with_the_cursor_behind_it(scene: Scene) -> None:
     scene.ask()
     scene.desk.press([Text("4")], scene.now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -71,19 +71,20 @@ async def session(
     mode: str = "ask",
     model: str | None = "fake-model",
     titles: bool = False,
+    env: Mapping[str, str] | None = None,
     **options: object,
 ) -> AsyncIterator[Driver]:
     """A running session in `folder`, shut down at the end. With `titles` its model may be asked for one."""
-    asked = Options(model=model, permission_mode=mode, cwd=str(folder))._replace(**options)  # type: ignore[arg-type]
-    env = dict(os.environ)
+    asked = Options(model=model, permission_mode=mode or None, cwd=str(folder))._replace(**options)  # type: ignore[arg-type]
+    environment = {**os.environ, **(env or {})}
     if server is not None:
-        env["GROKMINI_BASE_URL"] = server.url
+        environment["GROKMINI_BASE_URL"] = server.url
     if titles:
-        root = load_root(asked, env)
+        root = load_root(asked, environment)
         chosen, open_as = await choose_model(root), OpenAs.from_options(asked)
         wired = await start_session(root, chosen, open_as, interactive=interactive, may_title=lambda _: True)
     else:
-        wired = await open_session(asked, interactive=interactive, env=env)
+        wired = await open_session(asked, interactive=interactive, env=environment)
     driver = Driver(wired)
     try:
         yield driver

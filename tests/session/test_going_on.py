@@ -1,0 +1,89 @@
+"""A session that goes on does so with its own model and permission mode, unless it is told otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grokmini.protocol import commands, events
+from grokmini.protocol.permission import PermissionMode
+from grokmini.store.summary import change_summary, read_summary
+from tests.fakes.model_server import ModelServer, reply
+from tests.session.sessions import Driver, session
+
+
+async def begin(
+    folder: Path, server: ModelServer, *, mode: PermissionMode, model: str = "fake-model"
+) -> Driver:
+    """A session of one turn that was switched to a mode and a model."""
+    async with session(folder, server) as driver:
+        driver.send(commands.SetMode(mode))
+        driver.send(commands.SetModel(model))
+        await driver.ask("one")
+    return driver
+
+
+async def test_mode_and_model_are_taken_up_again(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        await begin(tmp_path, server, mode=PermissionMode.PLAN, model="other-model")
+        async with session(tmp_path, server, mode="", model=None, continue_last=True) as driver:
+            started = await driver.until(events.SessionStarted)
+            assert (started.model, started.mode) == ("other-model", PermissionMode.PLAN)
+            await driver.ask("two")
+        assert server.bodies[-1]["model"] == "other-model"
+
+
+async def test_the_command_line_wins_and_is_what_the_session_runs_with_from_then_on(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        await begin(tmp_path, server, mode=PermissionMode.PLAN, model="other-model")
+        async with session(tmp_path, server, mode="accept-edits", model="third", continue_last=True) as driver:
+            started = await driver.until(events.SessionStarted)
+            assert (started.model, started.mode) == ("third", PermissionMode.ACCEPT_EDITS)
+            await driver.ask("two")
+    summary = read_summary(driver.wired.directory)
+    assert summary is not None
+    assert (summary.model, summary.mode) == ("third", "accept-edits")
+
+
+async def test_always_approve_is_never_taken_up_by_itself_and_that_is_said(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        await begin(tmp_path, server, mode=PermissionMode.ALWAYS_APPROVE)
+        async with session(tmp_path, server, mode="", continue_last=True) as driver:
+            assert (await driver.until(events.SessionStarted)).mode is PermissionMode.ASK
+            notice = await driver.until(events.Notice, lambda notice: notice.code == "mode")
+            assert "always-approve" in notice.text
+            assert "ask" in notice.text
+
+
+async def test_a_model_that_is_gone_gives_way_to_the_one_at_hand_and_that_is_said(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        driver = await begin(tmp_path, server, mode=PermissionMode.ASK)
+        summary = read_summary(driver.wired.directory)
+        assert summary is not None
+        change_summary(driver.wired.directory, {"model": "xai/grok-gone"}, summary)
+        asked = {"GROKMINI_MODEL": "fake-model"}
+        async with session(tmp_path, server, mode="", model=None, env=asked, continue_last=True) as driver:
+            started = await driver.until(events.SessionStarted)
+            assert started.model == "fake-model"
+            notice = await driver.until(events.Notice, lambda notice: notice.code == "model")
+            assert "xai/grok-gone" in notice.text
+            assert "fake-model" in notice.text
+
+
+async def test_opening_alone_writes_nothing_into_the_summary(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        driver = await begin(tmp_path, server, mode=PermissionMode.ASK)
+        path = driver.wired.directory / "summary.json"
+        before = path.read_bytes(), path.stat().st_mtime_ns
+        async with session(tmp_path, server, mode="plan", continue_last=True) as driver:
+            await driver.until(events.SessionStarted)
+        assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+async def test_a_mode_that_a_newer_version_wrote_is_passed_over(tmp_path: Path) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        driver = await begin(tmp_path, server, mode=PermissionMode.ASK)
+        summary = read_summary(driver.wired.directory)
+        assert summary is not None
+        change_summary(driver.wired.directory, {"mode": "telepathic"}, summary)
+        async with session(tmp_path, server, mode="", continue_last=True) as driver:
+            assert (await driver.until(events.SessionStarted)).mode is PermissionMode.ASK

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import cli, figures, inline, store
+from tests.bench import chat, cli, figures, inline, store
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -28,9 +28,19 @@ def rows(place: Place) -> Iterator[tuple[str, str, str]]:
     yield f"{figures.TOKENS:,} tokens headless, CPU", f"{cpu:.2f} s", "1.2 s"
 
     yield from inline_rows(place)
+    yield from chat_rows()
     yield from store_rows(place)
     yield f"Tab among {cli.SESSIONS:,} sessions", f"{cli.completion(place).slowest * 1000:.0f} ms", "100 ms"
     yield "`log` of 500 MB, first screen", f"{cli.first_lines(place) * 1000:.0f} ms", ""
+
+
+def chat_rows() -> Iterator[tuple[str, str, str]]:
+    """The same of the chat state."""
+    long = chat.long_history()
+    name = f"{chat.TURNS:,} turns, {chat.OUTPUT_BYTES >> 20} MB of output"
+    yield f"{name}, state", f"{long.resident / 1e6:.1f} MB", "60 MB"
+    yield f"their next request ({long.items:,} items)", f"{long.build * 1000:.2f} ms", "50 ms"
+    yield "their first request after loading", f"{long.rebuild * 1000:.1f} ms", "50 ms"
 
 
 def inline_rows(place: Place) -> Iterator[tuple[str, str, str]]:

@@ -151,8 +151,8 @@ def _files(root: Path, session: str) -> Iterator[_Old]:
     for folder, _, names in os.walk(root):
         for name in names:
             path = f"{folder}/{name}"
-            if name.endswith(DATABASE_PARTS):
-                continue  # goes with its database, never before it
+            if name.endswith((*DATABASE_PARTS, ".lock")):
+                continue  # goes with its database, never before it; a lock may be held
             try:
                 found = os.lstat(path)
             except OSError:

@@ -26,6 +26,20 @@ NETWORK_KINDS = frozenset(
         "fuse.davfs",
         "davfs",
         "fuse.curlftpfs",
+        "fuse.gvfsd-fuse",
+        "fuse.juicefs",
+        "fuse.goofys",
+        "fuse.blobfuse",
+        "fuse.blobfuse2",
+        "fuse.moosefs",
+        "fuse.mfs",
+        "fuse.seaweedfs",
+        "fuse.weed",
+        "fuse.osxfs",
+        "fuse.grpcfuse",
+        "beegfs",
+        "orangefs",
+        "coda",
     }
 )
 """Kinds of file systems, in the words of mountinfo, that are served by another machine."""

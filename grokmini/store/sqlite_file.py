@@ -11,7 +11,7 @@ import contextlib
 import fcntl
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -51,12 +51,14 @@ def open_database(
     journal = journal_mode(env, remote=remote)
     make_private_directory(folder)
     path = folder / (f"{name}-{_host()}{DATABASE}" if remote else f"{name}{DATABASE}")
-    try:
-        return _opened(path, journal, schema, version)
-    except sqlite3.OperationalError:
-        raise  # busy, or the disk refuses: no reason to throw anything away
-    except (sqlite3.DatabaseError, _OtherVersionError):
-        return _made_anew(path, journal, schema, version)
+    with _door(path):
+        try:
+            return _opened(path, journal, schema, version)
+        except sqlite3.OperationalError:
+            raise  # busy, or the disk refuses: no reason to throw anything away
+        except (sqlite3.DatabaseError, _OtherVersionError):
+            _unlink_all(path)
+            return _opened(path, journal, schema, version)
 
 
 def is_damage(error: BaseException) -> bool:
@@ -81,6 +83,11 @@ def journal_mode(env: Mapping[str, str], *, remote: bool) -> str:
 
 def remove_database(path: Path) -> None:
     """Remove a database file and what belongs to it. Raises `OSError`."""
+    with _door(path):
+        _unlink_all(path)
+
+
+def _unlink_all(path: Path) -> None:
     path.unlink(missing_ok=True)
     for ending in DATABASE_PARTS:
         path.with_suffix(ending).unlink(missing_ok=True)
@@ -90,22 +97,19 @@ class _OtherVersionError(Exception):
     """The file was made by another version of the program."""
 
 
-def _made_anew(path: Path, journal: str, schema: str, version: int) -> sqlite3.Connection:
-    """Remove the file and open it again, unless another process has just done so: one at a time."""
-    import sqlite3
+@contextlib.contextmanager
+def _door(path: Path) -> Iterator[None]:
+    """One process at a time opens or removes the file; those that have it open already are in nobody's way.
 
-    lock = open_private(path.with_suffix(".lock"), os.O_RDWR)
+    Where there are no locks, it goes without.
+    """
+    descriptor = open_private(path.with_suffix(".lock"), os.O_RDWR)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            return _opened(path, journal, schema, version)
-        except sqlite3.OperationalError:
-            raise
-        except (sqlite3.DatabaseError, _OtherVersionError):
-            remove_database(path)
-            return _opened(path, journal, schema, version)
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
     finally:
-        os.close(lock)
+        os.close(descriptor)
 
 
 def _opened(path: Path, journal: str, schema: str, version: int) -> sqlite3.Connection:

@@ -14,6 +14,7 @@ from grokmini.protocol.codec import clean_surrogates
 from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import Usage
 from grokmini.store.atomic import replace_file
+from grokmini.store.jsonl import quarantine
 from grokmini.store.layout import SUMMARY, SUMMARY_LOCK, open_private
 
 FORMAT_VERSION = 1
@@ -70,7 +71,8 @@ def read_summary(directory: Path) -> Summary | None:
 def change_summary(directory: Path, changes: Mapping[str, object], start: Summary) -> None:
     """Read, change, write whole, under the summary's lock. Fields of a newer version stay as they are.
 
-    `start` is used where there is no summary yet. Raises `OSError`.
+    `start` is used where there is no summary yet, or a damaged one, which is kept as `summary.json.corrupt`.
+    Raises `OSError`.
     """
     lock = open_private(directory / SUMMARY_LOCK, os.O_RDWR)
     try:
@@ -94,11 +96,16 @@ def _keep_manual_title(fields: Mapping[str, msgspec.Raw], changes: dict[str, msg
 
 
 def _read_fields(directory: Path) -> dict[str, msgspec.Raw] | None:
+    path = directory / SUMMARY
     try:
-        data = (directory / SUMMARY).read_bytes()
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
         fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
         msgspec.json.decode(data, type=Summary)
-    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        quarantine(path, [data])
         return None
     return fields
 

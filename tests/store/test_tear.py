@@ -12,7 +12,7 @@ from grokmini.store.sessions import SessionStore
 from grokmini.store.updates import read_updates
 from tests.store.accepted import go_on, refusal_of, sample_session
 
-FEW = 25
+FEW = 12
 """Places tried in each file unless all are."""
 
 Damage = Callable[[bytes, int], bytes]

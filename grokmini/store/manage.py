@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
+from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
 from grokmini.store.layout import REAL_CWD, SUMMARY
 from grokmini.store.session_files import reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
-from grokmini.text.title import TITLE_LIMIT, title_of
+from grokmini.text.title import title_of
 
 
 def rename(directory: Path, title: str) -> str:
@@ -23,7 +24,7 @@ def rename(directory: Path, title: str) -> str:
     if not kept:
         _change(directory, summary, {"title": title_of(summary.last_prompt), "title_source": "prompt"})
         return title_of(summary.last_prompt)
-    _change(directory, summary, {"title": kept[:TITLE_LIMIT], "title_source": "manual"})
+    _change(directory, summary, {"title": kept, "title_source": "manual"})
     return kept
 
 
@@ -57,11 +58,18 @@ def delete(directory: Path) -> None:
 def remove_empty_group(group: Path) -> None:
     """Remove the directory of a working directory's sessions if it holds none any more."""
     try:
-        if all(entry.name == REAL_CWD for entry in group.iterdir()):
-            (group / REAL_CWD).unlink(missing_ok=True)
+        if any(entry.name != REAL_CWD for entry in group.iterdir()):
+            return
+        name = group / REAL_CWD
+        cwd = name.read_bytes() if name.exists() else None
+        name.unlink(missing_ok=True)
+        try:
             group.rmdir()
+        except OSError:  # another process has just made a session there
+            if cwd is not None:
+                replace_file(name, cwd)
     except OSError:
-        pass  # another process has just made a session there, or it cannot be removed: it does no harm
+        pass  # it is gone already, or cannot be removed: it does no harm
 
 
 def _summary_of(directory: Path) -> Summary:

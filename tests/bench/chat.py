@@ -60,11 +60,18 @@ def measure(turns: int, output: int) -> LongHistory:
         state.push(AssistantItem("done"))
     gc.collect()
     resident = _resident() - before
-    rebuilds = [_build(ChatState(state.conversation.stored)) for _ in range(5)]
+    rebuilds = [_build(_loaded(state)) for _ in range(5)]
     recent = builds[-500:]
     return LongHistory(
         resident, len(state.conversation), statistics.median(recent), statistics.median(rebuilds)
     )
+
+
+def _loaded(state: ChatState) -> ChatState:
+    """The state as a session starts with it."""
+    loaded = ChatState(state.conversation.stored)
+    loaded.conversation.repair()
+    return loaded
 
 
 def _build(state: ChatState) -> float:

@@ -17,6 +17,7 @@ OUTERMOST_FRAMES = frozenset(
         "grokmini/cli/main.py",  # the program: no traceback reaches the terminal
         "grokmini/session/call_runner.py",  # one tool call: whatever a tool raises becomes its result
         "grokmini/session/engine.py",  # the session's task and the turn's: a fault is told, the session goes on
+        "grokmini/session/titles.py",  # asking for a title: a fault costs the title alone
         "grokmini/session/tool_calls.py",  # judging one call: a fault refuses that call, not the others
         "grokmini/session/turn.py",  # one turn: whatever goes wrong ends it as `error`
         "grokmini/store/session_writer.py",  # the writer thread: whoever waits for it is answered

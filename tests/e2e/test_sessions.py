@@ -269,6 +269,15 @@ def test_h24_a_session_that_is_open_elsewhere_is_copied_waited_for_or_left(
         assert listed(place)[busy]["live"] is True
         assert {row["parent_session_id"] for row in listed(place).values()} == {None, busy}
 
+        screen = on_terminal(place, server, f"--resume={busy}", "not to be sent")
+        screen.expect_exact("number, or Enter to leave: ")
+        screen.sendline("1")
+        screen.expect_exact("the prompt is left out")
+        screen.expect_exact("slow\x1b[0m")
+        screen.send("/quit\r")
+        screen.expect(pexpect.EOF)
+        screen.close()
+
         waiting = on_terminal(place, server, f"--resume={busy}")
         waiting.expect_exact("number, or Enter to leave: ")
         waiting.sendline("wait")

@@ -11,6 +11,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +52,8 @@ from grokmini.repl.stage import Stage
 from grokmini.repl.submissions import Submissions
 
 EVENTS_AT_ONCE = 20
+SIGNAL_TURNS = 4
+"""Turns of the loop after which every signal that had come before is handled."""
 
 
 class InlineOptions(NamedTuple):
@@ -111,6 +114,7 @@ class InlineApp:
         self._stock: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._modes = ModeNotice()
+        self._aside = ExitStack()
         self._welcomed = False
         self._picking: Picking | None = None
 
@@ -313,17 +317,26 @@ class InlineApp:
         return "" if self._options.sees(model) else f"{model} cannot see images: /model chooses another"
 
     def _suspend(self) -> None:
-        with self._screen.hand_over():
-            self._keyboard.stop()
-            self._returned()
-            self._keyboard.resume()
-        self._changed()
+        self._aside.enter_context(self._screen.hand_over())
+        self._keyboard.stop()
+        self._continued()
 
     def _continued(self) -> None:
         """Someone continued us. What has the terminal then draws itself."""
+        if not self._handover.away:
+            self.start(self._come_back())
+
+    async def _come_back(self) -> None:
+        """Take the terminal again, unless what came together with being continued ends us.
+
+        Another job may have the terminal: then taking it stops us once more, and nothing else would be heard.
+        """
+        for _ in range(SIGNAL_TURNS):
+            await asyncio.sleep(0)
         if not (self._life.over or self._handover.away):
             self._returned()
             self._keyboard.resume()
+            self._aside.close()
             self._screen.repaint()
 
     def _returned(self) -> None:

@@ -30,7 +30,7 @@ class Keyboard:
         self._timer: asyncio.TimerHandle | None = None
         self._last_byte = 0.0
         self._ahead = b""
-        self._reading = False
+        self._reading = self._paused = False
 
     def hush(self) -> None:
         """Echo nothing and lose nothing until `quieten` comes. Raises `OSError` when it is no terminal."""
@@ -46,7 +46,7 @@ class Keyboard:
     def listen(self) -> None:
         """Hand over what was typed so far and everything from now on."""
         self._loop.add_reader(self._descriptor, self._readable)
-        self._reading = True
+        self._reading, self._paused = True, False
         ahead, self._ahead = self._ahead, b""
         if ahead:
             self._last_byte = self._loop.time()
@@ -57,6 +57,7 @@ class Keyboard:
         if self._reading:
             self._loop.remove_reader(self._descriptor)
             self._reading = False
+        self._paused = False
         if self._timer:
             self._timer.cancel()
         self._mode.leave()
@@ -81,6 +82,11 @@ class Keyboard:
         The whole process group is meant, so that a wrapper script stops, too. Comes back when continued, before
         anything that was typed meanwhile is read: `resume` does that.
         """
+        if self._reading:
+            self._loop.remove_reader(self._descriptor)
+            self._reading, self._paused = False, True
+        if self._timer:
+            self._timer.cancel()
         self._mode.leave()
         before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         try:
@@ -95,7 +101,7 @@ class Keyboard:
         except OSError:
             self._gone()
             return
-        if self._reading:
+        if self._reading or self._paused:
             self.listen()
 
     def _readable(self) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.inline_pty import inline_pty
 from tests.e2e.inline_terminal import inline_terminal
-from tests.e2e.program import Place, alive
+from tests.e2e.program import Place, alive, until
 from tests.fakes.model_server import ModelServer, Reply, reply
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
@@ -49,6 +49,44 @@ def test_h06_a_signal_while_a_reply_streams_leaves_the_terminal_sane(
             assert terminal.count("fake-model · ask") == 0, "the live rows are gone"
             assert terminal.count("S10 of the story") == 1
         gate.set()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_us_also_while_we_are_suspended(
+    place: Place, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """As `kill %1` does: the signal, then SIGCONT, while the shell has the terminal."""
+    with ModelServer() as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        pid = terminal.pid
+        terminal.type("C-z")
+        terminal.see("Stopped")
+        os.kill(pid, number)
+        os.kill(pid, signal.SIGCONT)
+        until(lambda: not alive(pid))
+        terminal.write("fg")
+        terminal.type("Enter")
+        assert terminal.ended() == code
+        assert terminal.count("fake-model · ask") == 0
+
+
+def test_continued_without_the_terminal_we_wait_for_it(place: Place, tmp_path: Path) -> None:
+    with ModelServer([reply("an answer")]) as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        terminal.write("draft")
+        terminal.see_on_screen("› draft")
+        terminal.type("C-z")
+        terminal.see("Stopped")
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.write("echo the-$((40 + 2))")
+        terminal.type("Enter")
+        terminal.see("the-42")
+        terminal.write("fg")
+        terminal.type("Enter")
+        terminal.see_on_screen("› draft", "fake-model · ask")
+        terminal.type("Enter")
+        terminal.see("an answer")
+        assert terminal.leave() == 0
 
 
 def test_leaving_by_command_and_by_key(place: Place, tmp_path: Path) -> None:

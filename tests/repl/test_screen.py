@@ -18,7 +18,7 @@ from tests.fakes.emulator import Emulator
 
 SIZE = Size(40, 10)
 SETTLING = 0.3
-SECONDS = 10.0
+SECONDS = 30.0
 SANE = b"\x1b[0m\x1b[?25h\x1b[?2004l"
 
 

@@ -32,7 +32,10 @@ async def test_a_prompt_gets_an_answer_and_both_are_in_the_history(tmp_path: Pat
 
 
 async def test_twenty_calls_of_one_reply_give_their_results_in_call_order(tmp_path: Path) -> None:
-    calls = [bash(f"sleep 0.{20 - n:02d}; echo {n}") for n in range(20)]
+    turn_of = [
+        f"until [ -e {tmp_path}/{n + 1} ]; do sleep 0.02; done; touch {tmp_path}/{n}; " for n in range(19)
+    ]
+    calls = [bash(f"{wait}echo {n}") for n, wait in enumerate([*turn_of, f"touch {tmp_path}/19; "])]
     with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:  # type: ignore[arg-type]
         async with session(tmp_path, server, mode="always-approve") as driver:
             await driver.ask("go")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from grokmini.protocol import commands, events
+from grokmini.protocol.codec import encode
+from grokmini.protocol.items import AssistantItem, ToolCall, ToolResultItem, user_text
 from grokmini.protocol.permission import PermissionMode
 from grokmini.store.summary import change_summary, read_summary
 from tests.fakes.model_server import ModelServer, reply
@@ -87,3 +89,21 @@ async def test_a_mode_that_a_newer_version_wrote_is_passed_over(tmp_path: Path) 
         change_summary(driver.wired.directory, {"mode": "telepathic"}, summary)
         async with session(tmp_path, server, mode="", continue_last=True) as driver:
             assert (await driver.until(events.SessionStarted)).mode is PermissionMode.ASK
+
+
+async def test_a_call_that_was_cut_off_by_the_end_has_a_result_right_behind_it(tmp_path: Path) -> None:
+    """H22"""
+    with ModelServer([reply("ok")], repeat=True, strict=True) as server:
+        driver = await begin(tmp_path, server, mode=PermissionMode.ASK)
+        dangling = [user_text("two", prompt_index=1), AssistantItem("", (ToolCall("call_9", "grep", "{}"),))]
+        with (driver.wired.directory / "chat_history.jsonl").open("ab") as file:
+            file.writelines(encode(item) + b"\n" for item in dangling)
+        async with session(tmp_path, server, continue_last=True) as driver:
+            assert (await driver.ask("go on")).outcome == "completed"
+        roles = [message["role"] for message in server.bodies[-1]["messages"]]
+        assert roles[-3:] == ["assistant", "tool", "user"]
+        answer = server.bodies[-1]["messages"][-2]
+        assert answer["tool_call_id"] == "call_9"
+        assert "interrupted" in answer["content"]
+        kept = [item.call_id for item in driver.history() if isinstance(item, ToolResultItem)]
+        assert kept == ["call_9"]

@@ -30,6 +30,7 @@ from grokmini.store.layout import (
     make_private_directory,
 )
 from grokmini.store.lines import read_item
+from grokmini.store.manage import remove_empty_group
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.sessions import SessionInfo, SessionStore
 from grokmini.store.summary import Summary, change_summary, read_summary
@@ -71,8 +72,9 @@ def fork_session(
         try:
             _copy(source, target, history, before_prompt)
             change_summary(target, {}, summary)
-        except OSError:
+        except BaseException:
             shutil.rmtree(target, ignore_errors=True)
+            remove_empty_group(target.parent)
             raise
     except OSError as error:
         raise SessionError(

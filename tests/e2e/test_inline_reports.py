@@ -137,13 +137,17 @@ def test_h05_characters_of_doubtful_width_lose_and_double_nothing(place: Place, 
 
 
 def test_h07_a_terminal_that_answers_nothing_is_asked_nothing(place: Place) -> None:
-    """H07. The 0.3 s are the benchmark's: here the machine may be busy."""
+    """H07. The 0.3 s are the benchmark's (`prompt ready`): no clock can be trusted where tests run side by side.
+
+    What the report is about is stated exactly: nothing is sent that a terminal would answer.
+    """
     with ModelServer([reply("an answer")]) as server:
         with inline_pty(place, server, TERM_PROGRAM="unknown") as person:
             person.wait_until(lambda: any("›" in row for row in person.emulator.screen), "the prompt")
             person.type("hello\r")
             person.see("an answer")
             idle(person)
+            assert forbidden(person.raw) == []
         assert sent(server).endswith("hello")
 
 
@@ -210,8 +214,9 @@ def test_h16_the_cursor_stands_where_the_wide_text_ends(place: Place, tmp_path: 
         assert terminal.leave() == 0
 
 
-def test_h17_ctrl_c_ends_a_command_that_ignores_it(place: Place, tmp_path: Path) -> None:
-    """H17. The times are looser than the report's: the machine may be busy."""
+def test_h17_ctrl_c_ends_a_command_that_ignores_it(place: Place, tmp_path: Path, full: bool) -> None:
+    """H17. The report's times hold in the full run, alone on a machine; else they are looser."""
+    back, gone = (0.5, 1.5) if full else (5.0, 10.0)
     stubborn = "sh -c \"trap '' INT TERM; echo \\$\\$ > pid; while :; do sleep 30; done\""
     script = [reply(calls=[call("run_terminal_command", command=stubborn)]), reply("going on")]
     with ModelServer(script, strict=True) as server, inline_terminal(place, server, tmp_path) as terminal:
@@ -225,7 +230,7 @@ def test_h17_ctrl_c_ends_a_command_that_ignores_it(place: Place, tmp_path: Path)
         terminal.see("! stopped")
         stopped = time.monotonic()
         until(lambda: not alive(pid), 10)
-        assert stopped - pressed < 2 and time.monotonic() - pressed < 5
+        assert stopped - pressed < back and time.monotonic() - pressed < gone
         assert terminal.draft == "next"
         terminal.type("Enter")
         terminal.see("going on")
@@ -255,8 +260,8 @@ def test_h18_escape_closes_the_menu_and_not_the_turn(place: Place, tmp_path: Pat
         assert terminal.leave() == 0
 
 
-def test_h19_keys_typed_while_a_reply_streams_are_not_lost(place: Place) -> None:
-    """H19. At 5 ms between keys instead of 20."""
+def test_h19_keys_typed_while_a_reply_streams_are_not_lost(place: Place, full: bool) -> None:
+    """H19. In the full run 20 ms between keys as in the report, else 2."""
     typed = "".join(chr(ord("a") + number % 26) for number in range(200))
     gate = threading.Event()
     slow = held(reply("".join(f"line {number}\n\n" for number in range(150)), piece=5), gate)
@@ -266,7 +271,7 @@ def test_h19_keys_typed_while_a_reply_streams_are_not_lost(place: Place) -> None
         person.see("line 3")
         for character in typed:
             person.type(character)
-            person.rest(0.005)
+            person.pause(0.02 if full else 0.002)
         person.see(typed[-60:])
         person.type("\r")
         person.see('queued: "abc')

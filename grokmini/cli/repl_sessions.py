@@ -17,8 +17,8 @@ from grokmini.cli.session_rows import row_of
 from grokmini.cli.start_cleanup import start_cleanup
 from grokmini.cli.watched_session import WatchedSession
 from grokmini.cli.wire import Wired, start_session
-from grokmini.protocol.errors import SessionError
-from grokmini.protocol.model import ModelSpec
+from grokmini.protocol.errors import SessionError, UsageError
+from grokmini.protocol.model import ModelSpec, Price
 from grokmini.render.figures import plural, short_path
 from grokmini.render.session_list import Row
 from grokmini.repl.ports import FoundSession, OpenedSession
@@ -96,6 +96,13 @@ class Sessions:
     def models(self) -> Sequence[str]:
         """See `SessionFactory`: no provider without a key."""
         return usable_names(self._root.catalogue)
+
+    def price(self, model: str) -> Price | None:
+        """See `SessionFactory`: a model that is in no list has no price."""
+        try:
+            return self._root.catalogue.find(model).price
+        except UsageError:
+            return None
 
     def stored(self, *, everywhere: bool) -> Sequence[Row]:
         """See `SessionFactory`."""

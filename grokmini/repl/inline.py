@@ -375,7 +375,12 @@ class InlineApp:
         )
         transcript = Transcript(self._terminal.size().columns or 80, shown)
         return LiveRegion(
-            self._look, self._desk, transcript, self._loop.time, home=self._terminal.env.get("HOME", "")
+            self._look,
+            self._desk,
+            transcript,
+            self._loop.time,
+            home=self._terminal.env.get("HOME", ""),
+            watching=self.opened.watched,
         )
 
     async def _close(self, code: int) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from grokmini.chat.context import ContextReport
 from grokmini.protocol.commands import SessionCommand
 from grokmini.protocol.events import SessionEvent
-from grokmini.protocol.model import Usage
+from grokmini.protocol.model import Price, Usage
 from grokmini.render.session_list import Row
 from grokmini.session.stream import Subscription
 
@@ -98,6 +98,9 @@ class SessionFactory(Protocol):
 
     def models(self) -> Sequence[str]:
         """Names that `/model` accepts, for showing."""
+
+    def price(self, model: str) -> Price | None:
+        """What a model costs, where the settings say so. Blocks for nothing."""
 
     def stored(self, *, everywhere: bool) -> Sequence[Row]:
         """The stored sessions of this folder or of all, newest first."""

@@ -30,10 +30,18 @@ class LiveRegion:
     """What stands below the finished lines. `clock` is the monotonic clock that keys and events are stamped with.
 
     `home` is shown as `~`; `work_began` is when the running turn or command began; `todos` is the agent's list.
+    `watching` says that another process drives the session.
     """
 
     def __init__(
-        self, look: Look, desk: InlineDesk, transcript: Transcript, clock: Callable[[], float], *, home: str
+        self,
+        look: Look,
+        desk: InlineDesk,
+        transcript: Transcript,
+        clock: Callable[[], float],
+        *,
+        home: str,
+        watching: bool = False,
     ) -> None:
         self.transcript = transcript
         self.todos: Sequence[TodoEntry] = ()
@@ -42,6 +50,7 @@ class LiveRegion:
         self._desk = desk
         self._clock = clock
         self._home = home
+        self._watching = watching
 
     def compose(self, size: Size) -> LiveView:
         """The rows as they are now, for a terminal of that size."""
@@ -103,7 +112,7 @@ class LiveRegion:
         silent = not state.running_calls and not state.questions and now - state.turn_since >= WAITING_AFTER
         return StatusFacts(
             model=state.model,
-            mode=state.mode.value,
+            mode="watching" if self._watching else state.mode.value,
             sandbox=state.sandbox,
             context_tokens=state.context_tokens,
             context_window=state.context_window,
@@ -114,7 +123,7 @@ class LiveRegion:
             cost=state.spent.cost_usd,
             keys="vi: commands" if desk.draft.commanding else "",
             waiting=state.busy and silent,
-            hint=desk.hint if urgent else "Ctrl-C stops" if state.busy else "",
+            hint=desk.hint if urgent else "Ctrl-C stops" if state.busy and not self._watching else "",
             urgent=urgent,
         )
 

@@ -11,7 +11,7 @@ from grokmini.chat.context import ContextPart, ContextReport
 from grokmini.protocol import commands, events
 from grokmini.protocol.errors import Outcome, SessionError
 from grokmini.protocol.ids import uuid7
-from grokmini.protocol.model import Usage
+from grokmini.protocol.model import Price, Usage
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
 from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.render.session_list import Row
@@ -229,6 +229,10 @@ class ScriptedFactory:
     def models(self) -> Sequence[str]:
         """Names to choose from."""
         return self._models
+
+    def price(self, model: str) -> Price | None:
+        """Only one has a price."""
+        return Price(input=1000.0, output=2000.0) if model == "other-model" else None
 
     def stored(self, *, everywhere: bool) -> Sequence[Row]:
         """Those without a folder are of this one."""

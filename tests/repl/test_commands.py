@@ -149,7 +149,7 @@ async def test_usage_counts_tokens_by_model_and_the_window() -> None:
     state.apply(UsageReported("m", usage, 1000, 4000), 0.0)
     assert rows(await result_of("/usage", session=session, state=state)) == [
         "session:",
-        "  m: 2 requests, 1,500 in (500 cached), 70 out (20 reasoning), $0.0123",
+        "  m: 2 requests, 1,500 in (500 cached), 70 out (20 reasoning), $0.0123 reported",
         "last prompt:",
         "  m: 1 request, 10 in, 7 out",
         "context: about 25 % of 4,000 tokens",

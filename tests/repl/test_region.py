@@ -57,6 +57,16 @@ def test_idle_it_is_the_prompt_and_what_is_in_force(scene: Scene) -> None:
     assert scene.region.next_change() is None
 
 
+def test_a_session_of_another_window_is_said_to_be_watched_and_no_key_to_stop_it(scene: Scene) -> None:
+    watched = LiveRegion(
+        Look(), scene.desk, Transcript(80, Shown()), lambda: scene.now, home="/home/me", watching=True
+    )
+    scene.desk.state.apply(TurnStarted("p", 0, "x"), scene.now)
+    shown = [plain(line) for line in watched.compose(Size(80, 24)).rows]
+    assert "grok-4.5 · watching · " in shown[-1]
+    assert not any("Ctrl-C stops" in text for text in shown)
+
+
 @pytest.mark.parametrize("height", [4, 5, 6, 10, 24])
 def test_the_row_that_is_typed_in_is_seen_above_its_menu(scene: Scene, height: int) -> None:
     scene.desk.press([Text("/")], scene.now)

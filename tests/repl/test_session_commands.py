@@ -92,7 +92,8 @@ async def test_a_session_that_another_window_drives_is_watched_or_copied_instead
     assert scene.factory.did == []
     assert "open in another window" in said[0]
     assert "/follow " in said[1]
-    assert "/fork " in said[1]
+    assert "/takeover" in said[1]
+    assert "/fork " in said[2]
     followed = await scene.do("/follow busy")
     assert isinstance(followed, GoOn)
     assert followed.opened.watched
@@ -187,7 +188,7 @@ async def test_copy_takes_the_last_reply_or_an_earlier_one() -> None:
 
 async def test_export_writes_markdown_or_json_lines_and_spares_what_is_there(tmp_path: Path) -> None:
     scene = Scene(str(tmp_path))
-    scene.session.past = turn(0, "what is it?", "It is **this**.")
+    scene.session.past = turn(0, "what is it?", "It is **this**. Süß.")
     said = await scene.said("/export")
     (made,) = tmp_path.iterdir()
     assert str(made) in said[0]
@@ -197,6 +198,10 @@ async def test_export_writes_markdown_or_json_lines_and_spares_what_is_there(tmp
     await scene.said("/export all of it.jsonl")
     lines = (tmp_path / "all of it.jsonl").read_text().splitlines()
     assert [json.loads(line)["type"] for line in lines] == ["turn_started", "text_delta", "turn_ended"]
+    said = await scene.said("/export all.JSON")
+    listed = (tmp_path / "all.JSON").read_bytes()
+    assert [event["type"] for event in json.loads(listed)] == ["turn_started", "text_delta", "turn_ended"]
+    assert f"({len(listed):,} bytes)" in said[0]
     made.write_text("mine")
     with pytest.raises(SessionError, match="is there already"):
         await scene.do(f"/export {made.name}")
@@ -222,14 +227,24 @@ async def test_session_info_tells_facts_and_what_is_in_force() -> None:
 
 async def test_usage_tells_kinds_of_work_apart_and_what_is_still_to_come() -> None:
     scene = Scene()
-    main, sub = Usage(calls=2, input=100, output=10), Usage(calls=1, input=50, output=5)
+    main = Usage(calls=2, input=100, output=10, cost_usd=0.25)
+    sub = Usage(calls=1, input=50, output=5, cost_usd=0.5)
     both = {"test-model": main + sub}
     scene.session.usage = Figures({}, both, {"main": {"test-model": main}, "subagent": {"test-model": sub}}, 1)
     said = await scene.said("/usage")
     assert said[:4] == [
         "session:",
-        "  test-model: 3 requests, 150 in, 15 out",
+        "  test-model: 3 requests, 150 in, 15 out, $0.7500 reported",
         "of that, subagent:",
-        "  test-model: 1 request, 50 in, 5 out",
+        "  test-model: 1 request, 50 in, 5 out, $0.5000 reported",
     ]
     assert "1 figure still to come" in said
+
+
+async def test_a_cost_that_is_not_reported_is_computed_from_a_price_and_said_to_be() -> None:
+    scene = Scene()
+    scene.session.usage = Figures({}, {"other-model": Usage(calls=1, input=100, output=50)}, {}, 0)
+    assert "  other-model: 1 request, 100 in, 50 out, $0.2000 computed" in await scene.said("/usage")
+    lost = Usage(calls=1, input=100, output=50, incomplete=True)
+    scene.session.usage = Figures({}, {"other-model": lost}, {}, 0)
+    assert "  other-model: 1 request, 100 in, 50 out, not all of it was reported" in await scene.said("/usage")

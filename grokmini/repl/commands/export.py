@@ -16,7 +16,8 @@ FORCE = "--force"
 
 
 async def run(argument: str, context: CommandContext) -> Say:
-    """Markdown; JSON lines for a name that ends in .json or .jsonl. `--force` writes over a file.
+    """Markdown; for a name that ends in .json one JSON list of events, in .jsonl an event a line. `--force` writes
+    over a file.
 
     Raises `SessionError` when it cannot be written.
     """
@@ -25,9 +26,12 @@ async def run(argument: str, context: CommandContext) -> Say:
     name = " ".join(words) or f"grokmini-{context.opened.handle.session_id[:8]}.md"
     path = _place(context.state.cwd, name, context.home)
     past, home = context.opened.past, context.home
-    as_json = path.suffix in (".json", ".jsonl")
-    pieces = _json_lines(past()) if as_json else _markdown(past(), home)
-    size = await asyncio.to_thread(_write, path, pieces, force)
+
+    def write() -> int:
+        pieces = {".json": _json_list, ".jsonl": _json_lines}.get(path.suffix.lower())
+        return _write(path, pieces(past()) if pieces else _markdown(past(), home), force)
+
+    size = await asyncio.to_thread(write)
     return say(f"written: {path} ({size:,} bytes)")
 
 
@@ -37,12 +41,12 @@ def _place(cwd: str, name: str, home: str) -> Path:
 
 
 def _write(path: Path, pieces: Iterable[str], force: bool) -> int:
-    """Write a file whole. One that is there is left alone unless it may go."""
+    """Write a file whole and give its size in bytes. One that is there is left alone unless it may go."""
     size = 0
     try:
-        with path.open("w" if force else "x", encoding="utf-8", errors="replace") as file:
+        with path.open("wb" if force else "xb") as file:
             for piece in pieces:
-                size += file.write(piece)
+                size += file.write(piece.encode("utf-8", "replace"))
     except FileExistsError:
         raise SessionError(f"{path} is there already", "give another name, or /export NAME --force") from None
     except OSError as error:
@@ -62,3 +66,11 @@ def _markdown(events: Iterable[SessionEvent], home: str) -> Iterable[str]:
 def _json_lines(events: Iterable[SessionEvent]) -> Iterable[str]:
     for event in events:
         yield encode(event).decode() + "\n"
+
+
+def _json_list(events: Iterable[SessionEvent]) -> Iterable[str]:
+    before = "[\n"
+    for event in events:
+        yield before + encode(event).decode()
+        before = ",\n"
+    yield "\n]\n" if before != "[\n" else "[]\n"

@@ -39,7 +39,7 @@ async def resume(session_id: str, context: CommandContext) -> Result:
     if row.live:
         return say(
             f"{label(row)} is open in another window.",
-            f"/follow {session_id} watches it, /fork {session_id} goes on in a copy; or leave it there (/quit) and "
-            "come back",
+            f"/follow {session_id} watches it and waits: once it is free, /takeover goes on in it",
+            f"/fork {session_id} goes on in a copy, as it is now",
         )
     return await go_on_in(context, await context.factory.resume(session_id), row.title)

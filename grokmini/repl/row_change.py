@@ -110,4 +110,5 @@ def cut(line: Line, cells: int) -> Line:
 
 
 def count_same(before: Sequence[object], after: Sequence[object]) -> int:
+    """How many rows at the start are alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))

@@ -30,13 +30,14 @@ _grokmini() {
     -r|--resume) _grokmini_look_up sessions; return ;;
     --follow) _grokmini_look_up live-sessions; return ;;
     --permission-mode) COMPREPLY=($(compgen -W 'ask accept-edits plan auto always-approve' -- "$cur")); return ;;
+    --sandbox) COMPREPLY=($(compgen -W 'off workspace read-only strict devbox' -- "$cur")); return ;;
     --output-format) COMPREPLY=($(compgen -W 'plain json stream-json streaming-json' -- "$cur")); return ;;
     --format) COMPREPLY=($(compgen -W 'ansi plain markdown json' -- "$cur")); return ;;
     --color|--colour) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
   esac
   [ "$COMP_CWORD" -gt 1 ] && name=${COMP_WORDS[1]}
   [ "$COMP_CWORD" -gt 2 ] && case "$name ${COMP_WORDS[2]}" in
-    'sessions search'|'sessions rename'|'sessions pin'|'sessions unpin'|'sessions delete'|'sessions fork'|'sessions repair'|'completions install'|'completions words') name="$name ${COMP_WORDS[2]}" ;;
+    'sessions search'|'sessions rename'|'sessions pin'|'sessions unpin'|'sessions delete'|'sessions fork'|'sessions repair'|'sandbox explain'|'sandbox run'|'sandbox check'|'sandbox trust'|'completions install'|'completions words') name="$name ${COMP_WORDS[2]}" ;;
   esac
   case $name in
     'demo') words='-h --help' ;;
@@ -53,12 +54,17 @@ _grokmini() {
     'sessions fork') words='--before --cwd -m --model -h --help'; case $cur in -*) ;; *) _grokmini_look_up sessions ;; esac ;;
     'sessions repair') words='-a --all -h --help'; case $cur in -*) ;; *) _grokmini_look_up sessions ;; esac ;;
     'log') words='--format --tail -f --follow --color --colour -h --help'; case $cur in -*) ;; *) _grokmini_look_up sessions ;; esac ;;
+    'sandbox') words='-h --help explain run check trust' ;;
+    'sandbox explain') words='--profile -h --help' ;;
+    'sandbox run') words='--profile --best-effort -h --help' ;;
+    'sandbox check') words='--profile -h --help' ;;
+    'sandbox trust') words='-h --help' ;;
     'keys') words='-h --help' ;;
     'completions') words='-h --help bash zsh fish install words' ;;
     'completions install') words='--force -h --help bash zsh fish' ;;
     'completions words') words='-h --help' ;;
-    '') words='-p --print --single -m --model --cwd -c --continue -r --resume --fork --fork-session --follow -s --session-id --no-save --permission-mode --yolo --always-approve --dangerously-skip-permissions --allow --allowedTools --deny --output-format --max-turns --tools --disallowed-tools --plain --debug -V --version -v -h --help demo doctor models config prompt sessions log keys completions' ;;
-    *) words='-p --print --single -m --model --cwd -c --continue -r --resume --fork --fork-session --follow -s --session-id --no-save --permission-mode --yolo --always-approve --dangerously-skip-permissions --allow --allowedTools --deny --output-format --max-turns --tools --disallowed-tools --plain --debug -V --version -v -h --help' ;;
+    '') words='-p --print --single -m --model --cwd -c --continue -r --resume --fork --fork-session --follow -s --session-id --no-save --permission-mode --yolo --always-approve --dangerously-skip-permissions --allow --allowedTools --deny --sandbox --sandbox-best-effort --output-format --max-turns --tools --disallowed-tools --plain --debug -V --version -v -h --help demo doctor models config prompt sessions log sandbox keys completions' ;;
+    *) words='-p --print --single -m --model --cwd -c --continue -r --resume --fork --fork-session --follow -s --session-id --no-save --permission-mode --yolo --always-approve --dangerously-skip-permissions --allow --allowedTools --deny --sandbox --sandbox-best-effort --output-format --max-turns --tools --disallowed-tools --plain --debug -V --version -v -h --help' ;;
   esac
   COMPREPLY+=($(compgen -W "$words" -- "$cur"))
 }

@@ -11,6 +11,9 @@ OUTPUT_FORMATS = ("plain", "json", "stream-json", "streaming-json")
 PERMISSION_MODES = ("ask", "accept-edits", "plan", "auto", "always-approve")
 """The modes in our spelling; `config.modes` knows every spelling that is accepted."""
 
+SANDBOX_PROFILES = ("off", "workspace", "read-only", "strict", "devbox")
+"""The built-in profiles; `sandbox.toml` may hold more."""
+
 MAIN, SESSION, PERMISSION, HEADLESS, OTHER = (
     "Main",
     "Sessions",
@@ -93,6 +96,22 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(("--deny",), "deny", "never allow; beats --allow", PERMISSION, "repeat", "RULE", main=True),
     Option(
+        ("--sandbox",),
+        "sandbox",
+        "off, workspace, read-only, strict, devbox, own",
+        PERMISSION,
+        "value",
+        "NAME",
+        suggestions=SANDBOX_PROFILES,
+        about="What commands may do. Own profiles are in sandbox.toml. A profile named so is kept whole or refused.",
+    ),
+    Option(
+        ("--sandbox-best-effort",),
+        "sandbox_best_effort",
+        "keep a profile as far as this machine can",
+        PERMISSION,
+    ),
+    Option(
         ("--output-format",),
         "output_format",
         "plain, json, stream-json, streaming-json",
@@ -132,6 +151,8 @@ class Options(NamedTuple):
     deny: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     without_tools: tuple[str, ...] = ()
+    sandbox: str | None = None
+    sandbox_best_effort: bool = False
     max_turns: int | None = None
     continue_last: bool = False
     resume: str | None = None

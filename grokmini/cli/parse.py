@@ -108,6 +108,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         deny=parsed.many("deny"),
         tools=_comma_list(parsed.text("tools")),
         without_tools=_comma_list(parsed.text("without_tools")),
+        sandbox=_maybe_text(parsed.text("sandbox")),
+        sandbox_best_effort=parsed.flag("sandbox_best_effort"),
         max_turns=at_least_one("--max-turns", parsed.text("max_turns")),
         continue_last=parsed.flag("continue_last"),
         resume=_maybe_text(parsed.text("resume")),

@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prompt": ("grokmini.cli.prompt", "what the model is told"),
     "sessions": ("grokmini.cli.sessions", "list, search, fork, delete"),
     "log": ("grokmini.cli.log", "print or follow a session"),
+    "sandbox": ("grokmini.cli.sandbox", "explain, run in it, check"),
     "keys": ("grokmini.cli.keys", "what the terminal sends"),
     "completions": ("grokmini.cli.completions", "for bash, zsh and fish"),
 }
@@ -27,7 +28,6 @@ LATER = frozenset(
         "plugin",
         "policy",
         "rewind",
-        "sandbox",
         "worktree",
     }
 )

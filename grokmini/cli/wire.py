@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import os
 import time
@@ -20,6 +21,7 @@ from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.go_on import new_setup, setup_of
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
+from grokmini.cli.sandboxed import UNASKED_PROFILE, Confinement, choose, confine
 from grokmini.config.grants import GRANTS_FILE, GrantFile
 from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
@@ -29,7 +31,8 @@ from grokmini.protocol.items import UserItem
 from grokmini.protocol.model import ModelSpec
 from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
-from grokmini.sandbox.unconfined import UnconfinedRunner
+from grokmini.sandbox.client import SandboxedRunner
+from grokmini.sandbox.runner import CommandRunner
 from grokmini.session.engine import start_engine
 from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
@@ -106,7 +109,9 @@ async def start_session(
     stream = EventStream(opened.session_id, opened.files, next_seq=opened.last_seq + 1, clock=time.time)
     events = stream.subscribe()
     setup = await setup_of(root, opened.summary, model) if opened.items else new_setup(root, model)
-    runner, live = UnconfinedRunner(), Live(setup.mode, setup.model)
+    live = Live(setup.mode, setup.model)
+    confinement = await _confined(root, opened)
+    runner = confinement.runner
     _announce(root, opened, stream, live, runner)
     for notice in setup.notices:
         stream.emit(notice)
@@ -121,10 +126,35 @@ async def start_session(
         clear_age=root.settings.compaction.pruning.hard_clear_age_turns,
     )
     parts = _connect(
-        root, opened, stream, chat, live, runner, registry, rules, interactive=interactive, may_title=may_title
+        root,
+        opened,
+        stream,
+        chat,
+        live,
+        confinement,
+        registry,
+        rules,
+        interactive=interactive,
+        may_title=may_title,
     )
     handle = start_engine(parts, live, stream)
     return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, registry, runner.kill_now)
+
+
+async def _confined(root: Root, opened: OpenSession) -> Confinement:
+    """The runner by the profile in force, its start-up proof done. Raises `SandboxError`; the files are then closed."""
+    try:
+        choice = choose(root, opened.summary.sandbox_profile)
+        directory = opened.directory if root.options.save and root.places is not None else None
+        confinement = await asyncio.to_thread(confine, root, choice, directory)
+        if isinstance(confinement.runner, SandboxedRunner):
+            await confinement.runner.prepare()
+        if choice.profile.name not in (UNASKED_PROFILE, opened.summary.sandbox_profile):
+            opened.files.runs_under(choice.profile.name)
+    except BaseException:
+        await opened.files.close()
+        raise
+    return confinement
 
 
 def _connect(
@@ -133,7 +163,7 @@ def _connect(
     stream: EventStream,
     chat: ChatHandle,
     live: Live,
-    runner: UnconfinedRunner,
+    confinement: Confinement,
     registry: ToolRegistry,
     rules: RuleSet,
     *,
@@ -142,7 +172,8 @@ def _connect(
 ) -> Parts:
     settings = root.settings
     workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
-    shell = ShellState(root.cwd, root.env, settings.shell, runner)
+    runner = confinement.runner
+    shell = ShellState(root.cwd, {**root.env, **confinement.env}, settings.shell, runner)
     policy = _policy(root, rules, workspace, shell)
 
     def move_to(path: Path) -> None:
@@ -189,9 +220,7 @@ def _look_around(
     )
 
 
-def _announce(
-    root: Root, opened: OpenSession, stream: EventStream, live: Live, runner: UnconfinedRunner
-) -> None:
+def _announce(root: Root, opened: OpenSession, stream: EventStream, live: Live, runner: CommandRunner) -> None:
     """The first events of every stream: that the session is open, and what was noticed on the way."""
     stream.emit(
         SessionStarted(
@@ -205,6 +234,9 @@ def _announce(
             context_window=live.model.context_window,
         )
     )
+    if isinstance(runner, SandboxedRunner) and (lost := runner.enforcement.lost):
+        text = f"Not enforced by the sandbox here: {'; '.join(lost)}."
+        stream.emit(Notice("warning", join_surrogates(text), "sandbox"))
     for warning in root.warnings:
         stream.emit(Notice("warning", join_surrogates(warning), "settings"))
     for notice in opened.notices:

@@ -64,6 +64,16 @@ class StorageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cleanup_ttl_days: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
+class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`[sandbox]`: the profile commands run under, empty for the default; `protect_secrets` masks key files and
+    the like from them, `protect_env_files` the project's `.env` files as well.
+    """
+
+    profile: str = ""
+    protect_secrets: bool = True
+    protect_env_files: bool = False
+
+
 class PruningSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[compaction.pruning]`: results of tools older than so many of the person's turns are dropped."""
 
@@ -82,6 +92,7 @@ class Settings(msgspec.Struct, frozen=True):
     models: ModelsSettings = ModelsSettings()
     permission: PermissionSettings = PermissionSettings()
     shell: ShellSettings = ShellSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     tools: ToolsSettings = ToolsSettings()
     ui: UiSettings = UiSettings()
     session: SessionSettings = SessionSettings()

@@ -120,6 +120,10 @@ class SessionFiles(SessionSpill):
         """The model and the permission mode that going on with the session starts with."""
         self._put(ChangeSummary({"model": model, "mode": mode.value}))
 
+    def runs_under(self, profile: str) -> None:
+        """The sandbox profile that going on with the session starts with."""
+        self._put(ChangeSummary({"sandbox_profile": profile}))
+
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on; its files stay where they are."""
         self._put(ChangeSummary({"current_cwd": cwd, "updated_at": self._now()}))

@@ -68,7 +68,7 @@ def test_an_unknown_option_names_the_nearest_one(wrong: str, right: str) -> None
     assert caught.value.hint == f"did you mean {right}?"
 
 
-@pytest.mark.parametrize("option", ["--sandbox", "--worktree", "--json-schema", "--rules"])
+@pytest.mark.parametrize("option", ["--worktree", "--json-schema", "--rules"])
 def test_options_of_features_that_do_not_exist_do_not_exist(option: str) -> None:
     with pytest.raises(UsageError, match=f"unknown option {option}"):
         parse_options([option, "x"])

@@ -1,0 +1,157 @@
+"""Globs of denied paths: one translation to a regular expression for all platforms, and the paths that match.
+
+`*` and `?` stand for anything but `/`, `**` for anything, `[abc]` and `[!abc]` for one character. The expression
+uses only what Python, extended POSIX expressions and Seatbelt read alike.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from grokmini.protocol.errors import SandboxError
+
+MAX_MATCHES: Final = 400
+MAX_LOOKED_AT: Final = 200_000
+WILD: Final = frozenset("*?[")
+_REFUSED: Final = frozenset("{}\\")
+
+
+def is_glob(pattern: str) -> bool:
+    """Whether the text holds a wildcard."""
+    return not WILD.isdisjoint(pattern)
+
+
+def anchored(pattern: str, folder: str, home: str) -> str:
+    """The pattern as an absolute one: `~/` is the home folder, a name without `/` is meant at any depth.
+
+    Raises `SandboxError` for what cannot be said safely on every platform.
+    """
+    if any(ord(character) < 32 or ord(character) == 127 for character in pattern) or not pattern:
+        raise SandboxError(f"the pattern {pattern!r} is empty or holds control characters", "Write it anew.")
+    if not _REFUSED.isdisjoint(pattern):
+        raise SandboxError(
+            f"the pattern {pattern!r} holds braces or a backslash", "Write one pattern for each case."
+        )
+    stripped = pattern.rstrip("/") or "/"
+    if stripped == "~" or stripped.startswith("~/"):
+        return os.path.normpath(home + stripped[1:])
+    if stripped.startswith("/"):
+        return os.path.normpath(stripped)
+    if "/" in stripped or not is_glob(stripped):
+        return os.path.normpath(f"{folder}/{stripped}")
+    return os.path.normpath(f"{folder}/**/{stripped}")
+
+
+def expression(pattern: str) -> str:
+    """An absolute pattern as an expression that matches whole paths."""
+    out: list[str] = ["^"]
+    position = 0
+    while position < len(pattern):
+        if pattern.startswith("/**/", position):
+            out.append("/(.*/)?")
+            position += 4
+        elif pattern.startswith("**", position):
+            out.append(".*")
+            position += 2
+        elif pattern[position] == "*":
+            out.append("[^/]*")
+            position += 1
+        elif pattern[position] == "?":
+            out.append("[^/]")
+            position += 1
+        elif pattern[position] == "[" and (end := _class_end(pattern, position)):
+            out.append(_class(pattern[position + 1 : end]))
+            position = end + 1
+        else:
+            out.append(_literal(pattern[position]))
+            position += 1
+    return "".join(out) + "$"
+
+
+def _class_end(pattern: str, start: int) -> int:
+    """Where the bracket closes; 0 when it does not or would reach over a slash."""
+    begin = start + 2 if pattern[start + 1 : start + 2] in ("!", "^") else start + 1
+    end = pattern.find("]", begin + 1)
+    inner = pattern[start + 1 : end] if end > 0 else "/"
+    return 0 if "/" in inner or "[" in inner else end
+
+
+def _class(inner: str) -> str:
+    negated = inner[0] in "!^"
+    members = set(inner[1:] if negated else inner)
+    body = inner[1:] if negated else inner
+    spans = [body[at : at + 3] for at in range(len(body) - 2) if body[at + 1] == "-"]
+    for span in spans:
+        members |= {chr(code) for code in range(ord(span[0]), ord(span[2]) + 1)} - {"/"}
+    if spans:
+        members.discard("-")
+    if negated:
+        listed = "".join(sorted(members - {"]", "-", "^"}))
+        return "[^/" + ("]" if "]" in members else "") + listed + ("-" if "-" in members else "") + "]"
+    return "(" + "|".join(_literal(member) for member in sorted(members)) + ")"
+
+
+def _literal(character: str) -> str:
+    return "\\" + character if character in ".^$*+?()[]{}|\\" else character
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether an absolute pattern means that path."""
+    return re.match(expression(pattern), path, re.DOTALL) is not None
+
+
+def expand(pattern: str) -> tuple[str, ...]:
+    """The paths an absolute pattern means now; a path without wildcards is itself, there or not.
+
+    What lies below a match is not listed: it is denied with it. Links to folders are not followed. Raises
+    `SandboxError` for too many matches or too much to look at.
+    """
+    if not is_glob(pattern):
+        return (pattern,)
+    first = min(pattern.index(character) for character in WILD if character in pattern)
+    found: list[str] = []
+    wanted = re.compile(expression(pattern), re.DOTALL)
+    deep = "**" in pattern
+    for path in _below(pattern[:first].rpartition("/")[0] or "/", None if deep else pattern.count("/"), wanted):
+        found.append(path)
+        if len(found) > MAX_MATCHES:
+            raise SandboxError(
+                f"the denied pattern {pattern} means more than {MAX_MATCHES} paths",
+                "Deny their folders instead.",
+            )
+    return tuple(sorted(found))
+
+
+def _below(top: str, depth: int | None, wanted: re.Pattern[str]) -> Iterator[str]:
+    waiting, seen = [top], 0
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listed = list(entries)
+        except OSError:
+            continue
+        seen += len(listed)
+        if seen > MAX_LOOKED_AT:
+            raise SandboxError(
+                f"more than {MAX_LOOKED_AT:,} files below {top} to look at for a denied pattern",
+                "Write the pattern with a longer fixed beginning.",
+            )
+        for entry in listed:
+            if any(ord(character) < 32 for character in entry.name) and wanted.match(entry.path):
+                raise SandboxError(f"a denied path holds control characters: {entry.path!r}", "Rename it.")
+            if wanted.match(entry.path):
+                yield entry.path
+            elif entry.is_dir(follow_symlinks=False) and (depth is None or entry.path.count("/") < depth):
+                waiting.append(entry.path)
+
+
+def real_paths(paths: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:
+    """Each path with where it leads, once."""
+    return tuple(
+        dict.fromkeys(real for path in paths for real in (os.path.realpath(path),) if Path(real).exists())
+    )

@@ -1,0 +1,175 @@
+"""A profile on this machine and in this folder: the policy that the mechanisms get. Looks at the file system."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.git_folders import git_protected, git_roots
+from grokmini.sandbox.globs import anchored, expand, is_glob
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.profile import Profile
+from grokmini.sandbox.secrets import secret_paths
+
+PROJECT_FOLDER: Final = ".grokmini"
+TOOLS: Final = ("pip", "npm", "cargo", "go", "xdg")
+_CACHE_VARIABLES: Final = {
+    "PIP_CACHE_DIR": "pip",
+    "npm_config_cache": "npm",
+    "CARGO_HOME": "cargo",
+    "GOCACHE": "go",
+    "XDG_CACHE_HOME": "xdg",
+}
+_SYSTEM: Final = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap",
+    "/var/lib/dpkg", "/var/lib/alternatives", "/var/cache/man", "/run/systemd/resolve", "/sys/devices/system/cpu",
+)  # fmt: skip
+_TOOLCHAINS: Final = (
+    ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv/versions", ".local/share/uv/python", ".local/share/mise",
+    ".asdf/installs", ".sdkman/candidates", "go/bin", "go/pkg/mod",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a profile meets: the folder worked in, the person's home, our own folders, the environment.
+
+    `scratch` is the session's own folder for commands, empty for none.
+    """
+
+    cwd: str
+    home: str
+    env: Mapping[str, str]
+    config: str = ""
+    state: str = ""
+    cache: str = ""
+    data: str = ""
+    scratch: str = ""
+    protect_secrets: bool = True
+    protect_env_files: bool = False
+
+
+def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
+    """The policy. Raises `SandboxError` for a profile that cannot be kept as written."""
+    if profile.base == "off":
+        return Policy(profile=profile.name, write_all=True, explicit=explicit)
+    temp = _temp(around.env)
+    writes = [str(_place(path, around, "write")) for path in profile.write]
+    if profile.base in ("workspace", "strict"):
+        writes = [around.cwd, *git_roots(around.cwd), *writes]
+    strict = profile.base == "strict"
+    devbox = profile.base == "devbox"
+    reads = [str(_place(path, around, "read")) for path in profile.read]
+    return Policy(
+        profile=profile.name,
+        read_all=not strict,
+        read_roots=tuple(dict.fromkeys((*_system_roots(around), around.cwd, *reads))) if strict else (),
+        write_all=devbox,
+        write_roots=tuple(dict.fromkeys(writes)),
+        protected=("/data",) if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
+        denied=denied_paths(profile, around),
+        network="blocked" if profile.blocks_network else "open",
+        allow_unix=profile.allow_unix,
+        scratch=around.scratch,
+        temp=temp,
+        caches=cache_folders(around),
+        explicit=explicit or bool(profile.deny),
+    )
+
+
+def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
+    """What cannot be read, as things are now. Raises `SandboxError`."""
+    found: list[str] = []
+    for pattern in profile.deny:
+        found += expand(anchored(pattern, around.cwd, around.home))
+    if around.protect_env_files:
+        for pattern in (".env", "**/.env", "**/.env.*"):
+            found += expand(anchored(pattern, around.cwd, around.home))
+    if around.protect_secrets and profile.base != "devbox":
+        own = tuple(filter(None, (around.config, around.data, around.state)))
+        found += secret_paths(around.home, around.env, own)
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def protected_paths(around: Around) -> tuple[str, ...]:
+    """What stays read-only inside the writable folders."""
+    own = filter(None, (around.config, around.state, around.data))
+    return tuple(dict.fromkeys((*git_protected(around.cwd), f"{around.cwd}/{PROJECT_FOLDER}", *own)))
+
+
+def cache_folders(around: Around) -> tuple[str, ...]:
+    """Where package managers keep what they fetched, shared by sessions."""
+    return tuple(f"{around.cache}/tools/{name}" for name in TOOLS) if around.cache else ()
+
+
+def environment_of(profile: Profile, around: Around) -> dict[str, str]:
+    """Variables that commands get besides: where caches are, what hides from masked files, the profile's own."""
+    if profile.base == "off":
+        return {}
+    found = (
+        {name: f"{around.cache}/tools/{tool}" for name, tool in _CACHE_VARIABLES.items()}
+        if around.cache
+        else {}
+    )
+    return {**found, **dict(profile.env)}
+
+
+def make_folders(policy: Policy) -> None:
+    """Create what has to be there before mounts are made: scratch, caches, empty hook folders. Raises `OSError`."""
+    for folder in filter(None, (policy.scratch, *policy.caches)):
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in policy.protected:
+        hooks = Path(path)
+        if hooks.name == "hooks" and (hooks.parent / "HEAD").is_file() and not os.path.lexists(path):
+            hooks.mkdir()
+
+
+def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple[str, ...]:
+    """The folder worked in, where it lies in a temporary one and the profile does not let it be written."""
+    below = any(around.cwd.startswith(os.path.realpath(folder).rstrip("/") + "/") for folder in temp)
+    return (around.cwd,) if below and profile.base == "read-only" and not profile.write else ()
+
+
+def _temp(env: Mapping[str, str]) -> tuple[str, ...]:
+    own = env.get("TMPDIR", "")
+    known = ("/tmp", "/var/tmp")
+    usable = own.startswith("/") and os.path.realpath(own) not in ("/", os.path.realpath(env.get("HOME", "/")))
+    return tuple(path for path in dict.fromkeys((*known, *((own,) if usable else ()))) if Path(path).is_dir())
+
+
+def _place(text: str, around: Around, key: str) -> str:
+    if is_glob(text.removesuffix("/**")):
+        raise SandboxError(
+            f"{key} of a sandbox profile takes folders, not {text!r}", "Only deny takes wildcards."
+        )
+    path = os.path.realpath(anchored(text.removesuffix("/**"), around.cwd, around.home))
+    if key == "write" and any(own and _overlap(path, own) for own in (around.config, around.state)):
+        raise SandboxError(
+            f"a sandbox profile cannot open {path}: it holds grokmini's own settings", "Leave it out."
+        )
+    return path
+
+
+def _overlap(path: str, own: str) -> bool:
+    return path == own or path.startswith(own.rstrip("/") + "/")
+
+
+def _system_roots(around: Around) -> Iterator[str]:
+    yield from (path for path in _SYSTEM if Path(path).exists())
+    home = os.path.realpath(around.home)
+    yield from (f"{home}/{name}" for name in _TOOLCHAINS if Path(home, name).exists())
+    search = around.env.get("PATH", "").split(os.pathsep)
+    for folder in (*search, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")):
+        real = os.path.realpath(folder) if folder.startswith("/") else ""
+        if real and Path(real).is_dir() and not _overlap(home, real) and not _is_ours(real, around):
+            yield real
+
+
+def _is_ours(path: str, around: Around) -> bool:
+    return any(own and (_overlap(path, own) or _overlap(own, path)) for own in (around.config, around.state))

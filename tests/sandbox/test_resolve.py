@@ -1,0 +1,130 @@
+"""A profile on a machine: roots, protected and denied paths."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.git_folders import git_folders, git_protected, git_roots
+from grokmini.sandbox.profile import Profile, built_in
+from grokmini.sandbox.resolve import Around, environment_of, make_folders, resolve
+from grokmini.sandbox.secrets import secret_paths
+
+
+def _around(tmp_path: Path) -> Around:
+    for name in ("home", "work", "ours/config", "ours/state"):
+        (tmp_path / name).mkdir(parents=True)
+    ours = tmp_path / "ours"
+    return Around(
+        cwd=str(tmp_path / "work"),
+        home=str(tmp_path / "home"),
+        env={"HOME": str(tmp_path / "home")},
+        config=str(ours / "config"),
+        state=str(ours / "state"),
+        cache=str(ours / "cache"),
+        scratch=str(ours / "state/sessions/1/scratch"),
+    )
+
+
+def _git(folder: Path, *words: str) -> None:
+    names = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_workspace_writes_the_folder_and_not_what_steers_git_or_us(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    policy = resolve(built_in("workspace"), around, explicit=False)
+    assert policy.read_all and not policy.write_all and policy.network == "open"
+    assert policy.write_roots == (around.cwd,)
+    assert {f"{around.cwd}/.git/hooks", f"{around.cwd}/.git/config", f"{around.cwd}/.grokmini"} <= set(
+        policy.protected
+    )
+    assert {around.config, around.state} <= set(policy.protected)
+
+
+def test_strict_reads_no_home_and_none_of_our_own_folders(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    around = replace(around, env={**around.env, "PATH": f"/usr/bin:{around.home}:{around.config}"})
+    policy = resolve(built_in("strict"), around, explicit=True)
+    assert not policy.read_all and policy.network == "blocked" and policy.explicit
+    assert around.home not in policy.read_roots and around.config not in policy.read_roots
+    assert "/usr" in policy.read_roots and around.cwd in policy.read_roots
+
+
+def test_read_only_does_not_write_the_folder_even_where_it_lies_in_a_temporary_one(tmp_path: Path) -> None:
+    around = replace(_around(tmp_path), env={"TMPDIR": str(tmp_path)})
+    policy = resolve(built_in("read-only"), around, explicit=False)
+    assert around.cwd not in policy.write_roots and around.cwd in policy.protected
+
+
+def test_a_profile_cannot_open_our_own_folders(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    with pytest.raises(SandboxError):
+        resolve(Profile("a", "workspace", write=(around.config,)), around, explicit=True)
+
+
+def test_denied_globs_are_looked_up_anew_each_time(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    profile = Profile("a", "workspace", deny=("*.pem",))
+    assert resolve(profile, around, explicit=False).denied == ()
+    key = Path(around.cwd) / "sub" / "late.pem"
+    key.parent.mkdir()
+    key.touch()
+    policy = resolve(profile, around, explicit=False)
+    assert policy.denied == (str(key),) and policy.explicit
+
+
+def test_private_keys_are_masked_and_what_git_and_ssh_need_is_not(tmp_path: Path) -> None:
+    ssh = tmp_path / ".ssh"
+    ssh.mkdir()
+    (ssh / "work").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    for name in ("work.pub", "known_hosts", "config"):
+        (ssh / name).write_text("ssh-ed25519 AAAA\n")
+    (tmp_path / ".npmrc").write_text("color=false\n")
+    (tmp_path / ".netrc").write_text("machine x\n")
+    found = secret_paths(str(tmp_path), {}, ())
+    assert {path for path in found if path.startswith(str(tmp_path))} == {
+        str(ssh / "work"),
+        str(tmp_path / ".netrc"),
+    }
+    (tmp_path / ".npmrc").write_text("//registry/:_authToken=x\n")
+    assert str(tmp_path / ".npmrc") in secret_paths(str(tmp_path), {}, ())
+
+
+def test_caches_of_package_managers_are_our_own_and_made_when_needed(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    policy = resolve(built_in("workspace"), around, explicit=False)
+    make_folders(policy)
+    env = environment_of(built_in("workspace"), around)
+    assert env["PIP_CACHE_DIR"] in policy.caches and Path(env["PIP_CACHE_DIR"]).is_dir()
+    assert Path(policy.scratch).is_dir()
+    assert environment_of(built_in("off"), around) == {}
+
+
+def test_a_linked_worktree_may_write_the_shared_repository_but_not_its_hooks(tmp_path: Path) -> None:
+    main, linked = tmp_path / "main", tmp_path / "linked"
+    main.mkdir()
+    _git(main, "init")
+    _git(main, "commit", "--allow-empty", "-m", "x")
+    _git(main, "worktree", "add", str(linked))
+    assert git_roots(str(linked)) == (str(main / ".git"),)
+    assert {str(main / ".git/hooks"), str(main / ".git/config")} <= set(git_protected(str(linked)))
+
+
+def test_a_git_file_that_its_target_does_not_know_opens_nothing(tmp_path: Path) -> None:
+    victim, hostile = tmp_path / "victim", tmp_path / "hostile"
+    victim.mkdir()
+    hostile.mkdir()
+    _git(victim, "init")
+    (hostile / ".git").write_text(f"gitdir: {victim}/.git\n")
+    assert git_folders(str(hostile)) == ()
+
+
+def test_below_the_repositorys_root_commits_still_work(tmp_path: Path) -> None:
+    _git(tmp_path, "init")
+    (tmp_path / "sub").mkdir()
+    assert git_roots(str(tmp_path / "sub")) == (str(tmp_path / ".git"),)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from grokmini.render.figures import count_text, money_text
 from grokmini.render.lines import Line, Span, Style, join_spans
 from grokmini.render.look import DIM, WARNING, Look
+from grokmini.text.tokens import percent_of
 from grokmini.text.width import cell_width, cut_to_width
 
 
@@ -90,7 +91,7 @@ def _elapsed(facts: StatusFacts) -> str:
 def _percent(facts: StatusFacts) -> str:
     if not facts.context_window:
         return ""
-    percent = 100 * facts.context_tokens / facts.context_window
+    percent = percent_of(facts.context_tokens, facts.context_window)
     return "<1%" if 0 < percent < 1 else f"~{percent:.0f}%"
 
 

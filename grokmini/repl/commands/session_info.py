@@ -7,6 +7,7 @@ import asyncio
 from grokmini.render.lines import Line, Span
 from grokmini.render.look import DIM
 from grokmini.repl.commands.result import CommandContext, Say
+from grokmini.text.tokens import percent_of
 
 _LABEL = 10
 
@@ -17,7 +18,7 @@ async def run(argument: str, context: CommandContext) -> Say:
     state, glyphs = context.state, context.look.glyphs
     rows = [*facts, ("mode", state.mode.value), ("sandbox", state.sandbox)]
     if state.context_window:
-        percent = 100 * state.context_tokens / state.context_window
+        percent = percent_of(state.context_tokens, state.context_window)
         filled = f"~{percent:.0f} % of {state.context_window:,} tokens"
         rows.append(("context", f"{filled}{glyphs.dot}/context shows of what"))
     return Say(tuple(Line((Span(f"{name:<{_LABEL}}", DIM), Span(value))) for name, value in rows if value))

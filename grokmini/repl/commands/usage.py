@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from grokmini.protocol.model import Price, Usage, cost_of
 from grokmini.render.figures import money_text, plural
 from grokmini.repl.commands.result import CommandContext, Say, say
+from grokmini.text.tokens import percent_of
 
 
 async def run(argument: str, context: CommandContext) -> Say:
@@ -24,7 +25,7 @@ async def run(argument: str, context: CommandContext) -> Say:
     rows += ["last prompt:", *_rows(figures.prompt, price)]
     state = context.state
     if state.context_window:
-        percent = round(100 * state.context_tokens / state.context_window)
+        percent = round(percent_of(state.context_tokens, state.context_window))
         rows.append(f"context: about {percent} % of {state.context_window:,} tokens")
     return say(*rows)
 

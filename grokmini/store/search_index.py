@@ -49,18 +49,20 @@ CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacri
 """
 _KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt FROM session"
 _KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt FROM session WHERE directory = ?"
-_SEARCH: Final = """
-SELECT session.directory, session.title, session.updated, piece.prompt, piece.kind, words.rowid
+_PLACE: Final = "session.directory, session.title, session.updated, piece.prompt, piece.kind, words.rowid"
+_HELD: Final = """
 FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = piece.session
 WHERE words MATCH :query AND (:folder = '' OR session.folder = :folder)
-ORDER BY (piece.kind = 'title') DESC, words.rank LIMIT :limit
 """
+_BEST: Final = f"SELECT {_PLACE} {_HELD} ORDER BY (piece.kind = 'title') DESC, words.rank"
+_NEWEST: Final = f"""
+SELECT {_PLACE}, max(piece.kind = 'title') AS titled {_HELD} GROUP BY session.id
+ORDER BY titled DESC, session.updated DESC
+"""
+_HOLDING: Final = f"SELECT DISTINCT session.id {_HELD}"
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
 _SNIPPET: Final = """
 SELECT snippet(words, 0, '', '', '…', 14) FROM words WHERE words MATCH ? AND rowid = ?
-"""
-_HOLDING: Final = """
-SELECT DISTINCT session.id FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = piece.session
-WHERE words MATCH :query AND (:folder = '' OR session.folder = :folder)
 """
 PIECE: Final = 20_000
 """Characters of a text that one row holds; longer ones are split."""
@@ -68,11 +70,11 @@ PIECE: Final = 20_000
 BATCH: Final = 200
 """Sessions indexed in one transaction."""
 
+MANY: Final = 2_000
+"""Places above which the newest sessions come first: words that are everywhere rank nothing, and ranking costs most."""
+
 RECENT: Final = 200
 """Newest sessions whose events are looked at too: one that was killed has no summary of its last words."""
-
-PLACES: Final = 50
-"""Places looked at for each session that is wanted: one session may hold the words many times."""
 
 
 class Hit(NamedTuple):
@@ -150,7 +152,8 @@ class SearchIndex:
         return len(changed) - done
 
     def search(self, words: str, *, limit: int = 20, cwd: Path | None = None) -> list[Hit]:
-        """Sessions that hold all the words, the last one also as a beginning; best first, one hit a session.
+        """Sessions that hold all the words, the last one also as a beginning; best first (of words that are
+        everywhere: newest first), one hit a session.
 
         Those with all words in one place come before those with each word somewhere. With `cwd` only sessions of
         that folder. Raises `OSError` and `sqlite3.Error`.
@@ -171,9 +174,10 @@ class SearchIndex:
     def _places(self, query: str, folder: str, limit: int, among: frozenset[str] | None = None) -> list[Hit]:
         """The best place of each session that fits an FTS5 query."""
         connection = self._open()
-        values = {"query": query, "folder": folder, "limit": limit * PLACES}
+        values = {"query": query, "folder": folder}
+        (places,) = connection.execute(_COUNT, (query, MANY + 1)).fetchone()
         best: dict[str, Any] = {}
-        for row in connection.execute(_SEARCH, values):
+        for row in connection.execute(_NEWEST if places > MANY else _BEST, values):
             if among is None or row[0] in among:
                 best.setdefault(row[0], row)
         return [_hit(connection, query, row) for row in list(best.values())[:limit]]
@@ -292,7 +296,7 @@ def _known(connection: sqlite3.Connection, path: str) -> _Known | None:
 
 def _hit(connection: sqlite3.Connection, query: str, row: Any) -> Hit:
     """A row of a search with the words around the place. They are made for what is shown only: they cost most."""
-    directory, title, updated, prompt, kind, place = row
+    directory, title, updated, prompt, kind, place = row[:6]
     (snippet,) = connection.execute(_SNIPPET, (query, place)).fetchone()
     path = Path(directory)
     return Hit(path.name, path, title, updated, prompt, kind, " ".join(snippet.split()))

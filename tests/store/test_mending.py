@@ -12,7 +12,8 @@ import pytest
 
 from grokmini.protocol.codec import encode_event
 from grokmini.protocol.errors import SessionError
-from grokmini.protocol.events import DirectoryChanged, TextDelta, TitleChanged
+from grokmini.protocol.events import DirectoryChanged, TextDelta, TitleChanged, ToolCallReady
+from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.store.cleanup import DAY, clean
 from grokmini.store.driver_lock import holder
 from grokmini.store.follow import READ_LIMIT, UpdatesTail
@@ -21,12 +22,13 @@ from grokmini.store.jsonl import CORRUPT
 from grokmini.store.layout import DRIVER_LOCK, HISTORY, SUMMARY, TOOL_OUTPUT, UPDATES
 from grokmini.store.lease import Lease
 from grokmini.store.repair import repair_session
-from grokmini.store.search_index import SearchIndex
+from grokmini.store.search_index import MANY, SearchIndex
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import Summary, change_summary, read_summary
 from tests.store.ground import REPOSITORY, record, told_session
 
 LONG_AGO = 1e9
+TOOL = ToolEnvelope("everywhere", ToolKind.SEARCH, ToolNamespace.GROK_BUILD, "", True)
 
 
 def age(directory: Path) -> None:
@@ -213,3 +215,19 @@ def test_a_reader_far_behind_is_told_so_whatever_the_length_of_lines(tmp_path: P
         found += tail.read()
     assert found == events
     assert tail.read() == []
+
+
+async def test_words_that_are_everywhere_are_found_in_the_newest_sessions_first(tmp_path: Path) -> None:
+    old = await told_session(tmp_path / "state", 1, ask="needle")
+    for session in (old, await told_session(tmp_path / "state", 1, ask="needle " * 9)):
+        events = (record(10 + number, ToolCallReady("c", TOOL, "{}")) for number in range(MANY))
+        with (session.directory / UPDATES).open("ab") as file:
+            file.writelines(encode_event(event) + b"\n" for event in events)
+    change_summary(old.directory, {"updated_at": 9e9, "title": "other"}, old.summary)
+    change_summary(session.directory, {"title": "other"}, session.summary)
+    index = SearchIndex(tmp_path / "cache", tmp_path / "state")
+    index.refresh(None)
+    found = index.search("everywhere")
+    assert [hit.session_id for hit in found] == [old.session_id, session.session_id]
+    assert {hit.snippet for hit in found} == {"everywhere"}
+    index.close()

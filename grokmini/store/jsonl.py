@@ -20,10 +20,14 @@ CORRUPT = ".corrupt"
 
 
 class Read(NamedTuple, Generic[T]):
-    """What a file held: the values in order, and how many lines could not be read."""
+    """What a file held: the values in order, and how many lines could not be read.
+
+    `kept` says whether those lines are in the file's `*.corrupt`, so that a rewrite throws nothing away.
+    """
 
     values: list[T]
     skipped: int
+    kept: bool = True
 
 
 class Appended(NamedTuple):
@@ -112,18 +116,19 @@ class _TornError(Exception):
 
 
 def read_jsonl(path: Path, decode: Callable[[bytes], T], *, keep_damaged: bool = True) -> Read[T]:
-    """Every line that can be read. When one cannot, the file is copied once to `*.corrupt`.
+    """Every line that can be read. When one cannot, the file is copied once to `*.corrupt`; damage of later days
+    is added there.
 
     `keep_damaged` False makes no copy: for readers of a file that another process writes. A missing file is an
-    empty one. Raises `OSError` for a file that cannot be read at all. One line at a time is in memory beside the
+    empty one. Raises `OSError` for a file that cannot be read at all. Only bad lines are in memory beside the
     values.
     """
     values: list[T] = []
-    skipped = 0
+    bad: list[bytes] = []
     try:
         file = path.open("rb", buffering=_BLOCK)
     except FileNotFoundError:
-        return Read(values, skipped)
+        return Read(values, 0)
     with file:
         for line in file:
             stripped = line.rstrip(b"\n")
@@ -132,23 +137,24 @@ def read_jsonl(path: Path, decode: Callable[[bytes], T], *, keep_damaged: bool =
             try:
                 values.append(decode(stripped))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                skipped += 1
-        if skipped and keep_damaged:
-            file.seek(0)
-            quarantine(path, iter(partial(file.read, _BLOCK), b""))
-    return Read(values, skipped)
+                bad.append(stripped)
+        file.seek(0)
+        data = iter(partial(file.read, _BLOCK), b"")
+        kept = quarantine(path, data, bad) if bad and keep_damaged else not bad
+    return Read(values, len(bad), kept)
 
 
-def quarantine(path: Path, data: Iterable[bytes]) -> bool:
-    """Keep a damaged file's bytes beside it as `*.corrupt`, unless an earlier copy is there; whether there is one.
+def quarantine(path: Path, data: Iterable[bytes], bad: Iterable[bytes]) -> bool:
+    """Keep a damaged file's bytes beside it as `*.corrupt`; whether that worked.
 
-    A copy that cannot be made is no reason not to open the session: the file itself is left as it is.
+    To a copy of an earlier damage only those of the `bad` lines are added that it lacks. A copy that cannot be
+    made is no reason not to open the session: the file itself is left as it is.
     """
     copy = path.with_name(path.name + CORRUPT)
     try:
         descriptor = open_private(copy, os.O_WRONLY | os.O_EXCL)
     except FileExistsError:
-        return True
+        return _add_missing(copy, bad)
     except OSError:
         return False
     try:
@@ -162,6 +168,23 @@ def quarantine(path: Path, data: Iterable[bytes]) -> bool:
     finally:
         os.close(descriptor)
     return True
+
+
+def _add_missing(copy: Path, lines: Iterable[bytes]) -> bool:
+    missing = dict.fromkeys(lines)
+    try:
+        with copy.open("rb") as file:
+            for line in file:
+                missing.pop(line.rstrip(b"\n"), None)
+        if not missing:
+            return True
+        appended = AppendFile(copy)
+    except OSError:
+        return False
+    try:
+        return appended.append(list(missing)).error is None
+    finally:
+        appended.close()
 
 
 def last_number(path: Path, field: str) -> int:

@@ -21,7 +21,7 @@ from grokmini.protocol.model import Usage
 from grokmini.protocol.turns import turn_starts
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
-from grokmini.store.jsonl import CORRUPT, quarantine, read_jsonl
+from grokmini.store.jsonl import quarantine, read_jsonl
 from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
@@ -52,7 +52,7 @@ def repair_session(directory: Path) -> Repaired:
         raise _refused(directory, error) from error
     try:
         read = read_jsonl(directory / HISTORY, read_item)
-        if read.skipped and not (directory / f"{HISTORY}{CORRUPT}").exists():
+        if not read.kept:
             raise _no_copy(directory)
         if read.skipped:
             replace_file(directory / HISTORY, (encode_stored(stored) + b"\n" for stored in read.values))
@@ -74,9 +74,9 @@ def _rebuild(directory: Path, history: list[Stored]) -> bool:
         )
     path = directory / SUMMARY
     if path.exists():
-        if not quarantine(path, [path.read_bytes()]):
+        data = path.read_bytes()
+        if not quarantine(path, [data], data.splitlines()):
             raise _no_copy(directory)
-        path.unlink()
     change_summary(directory, {}, made)
     return True
 

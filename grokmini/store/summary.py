@@ -105,7 +105,7 @@ def _read_fields(directory: Path) -> dict[str, msgspec.Raw] | None:
         fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
         msgspec.json.decode(data, type=Summary)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        quarantine(path, [data])
+        quarantine(path, [data], data.splitlines())
         return None
     return fields
 

@@ -57,7 +57,7 @@ def test_bad_lines_are_left_out_wherever_they_are(tmp_path: Path, bad: bytes) ->
     assert numbers(path) == Read([1, 2], 1)
 
 
-def test_a_damaged_file_is_copied_once_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_damaged_file_is_copied_once_and_left_as_it_is_and_later_damage_is_added(tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     path.write_bytes(b"1\nbad\n")
     numbers(path)
@@ -66,7 +66,8 @@ def test_a_damaged_file_is_copied_once_and_left_as_it_is(tmp_path: Path) -> None
     assert copy.stat().st_mode & 0o777 == 0o600
     path.write_bytes(b"2\nworse\n")
     numbers(path)
-    assert copy.read_bytes() == b"1\nbad\n"
+    assert numbers(path) == Read([2], 1)
+    assert copy.read_bytes() == b"1\nbad\nworse\n"
 
 
 def test_a_good_file_is_not_copied(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def _rules(policy: Policy, *, private_devices: bool) -> Iterable[tuple[str, int]
         for root in policy.read_roots:
             yield root, READ
         yield "/proc", READ
-        yield "/dev", READ
+        yield "/dev", READ_DIR  # not the devices in it: a disk holds every file
     for device in DEVICES:
         yield device, READ_FILE | USE_DEVICE
     yield SHARED_MEMORY, READ | WRITE

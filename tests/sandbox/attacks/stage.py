@@ -1,0 +1,96 @@
+"""Where an agent is attacked: a folder, a copy of the code that an ordinary user can read, and that user."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.sandbox.attacks.agent import MARKER
+
+ROOT = Path(__file__).resolve().parents[3]
+UID = 61_234
+"""An ordinary user, who needs no account."""
+SECONDS = 300
+
+
+@functools.cache
+def python_of(user: str) -> str:
+    """An interpreter that the user can run."""
+    mine = os.path.realpath(sys.executable)
+    for path in (mine, "/usr/bin/python3"):
+        words = [path, "-c", "import os; os.listdir(os.path.dirname(os.__file__))"]
+        with contextlib.suppress(PermissionError):
+            if subprocess.run(words, check=False, **identity(user)).returncode == 0:
+                return os.path.realpath(path)
+    raise AssertionError(f"no Python that {user} can run: install one in /usr")
+
+
+def identity(user: str) -> dict[str, Any]:
+    """What `subprocess` needs to start something as that user."""
+    if user == "root" or os.getuid():
+        return {}
+    return {"user": UID, "group": UID, "extra_groups": []}
+
+
+def users() -> tuple[str, ...]:
+    """Whom this machine lets us be."""
+    return ("root", "user") if os.getuid() == 0 else ("user",)
+
+
+@contextmanager
+def stage(user: str) -> Iterator[Path]:
+    """The folder of one run, outside of everything that a policy lets be written."""
+    base = Path(tempfile.mkdtemp(prefix="grokmini-attack-", dir="/var/tmp"))
+    try:
+        for part in ("grokmini/sandbox", "grokmini/protocol", "tests/sandbox"):
+            shutil.copytree(ROOT / part, base / "code" / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for part in ("grokmini", "tests"):
+            shutil.copy(ROOT / part / "__init__.py", base / "code" / part)
+        if os.getuid() == 0:
+            shutil.copy("/usr/bin/id", base / "code/setuid-id")
+            (base / "code/setuid-id").chmod(0o4755)
+            if user != "root":
+                os.chown(base, UID, UID)
+        base.chmod(0o755)
+        yield base
+    finally:
+        for path in base.rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o755)
+        shutil.rmtree(base)
+
+
+def attack(user: str, column: str, processes: int = 0) -> dict[str, Any]:
+    """What an agent reports that was attacked in that column as that user."""
+    with stage(user) as base:
+        env = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "PYTHONPATH": str(base / "code"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "XAI_API_KEY": MARKER,
+        }
+        done = subprocess.run(
+            [python_of(user), "-m", "tests.sandbox.attacks.agent", str(base), column, str(processes)],
+            cwd=base / "code",
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            start_new_session=True,
+            **identity(user),
+        )
+        assert done.returncode == 0, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout.strip().rpartition("\n")[2])
+        return report

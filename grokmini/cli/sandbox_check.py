@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -24,6 +23,8 @@ SPEC = CommandSpec(
 
 def run(parsed: Parsed) -> int:
     """Print the table. Raises `SandboxError`."""
+    import asyncio
+
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
 
@@ -32,6 +33,8 @@ def run(parsed: Parsed) -> int:
 
 
 async def _run(root: Root) -> int:
+    import asyncio
+
     from grokmini.cli.sandboxed import choose, confine
     from grokmini.protocol.errors import ExitCode
     from grokmini.sandbox.check import attempts, check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +30,8 @@ SPEC = CommandSpec(
 
 def run(parsed: Parsed) -> int:
     """Run it. Raises `UsageError` and `SandboxError`."""
+    import asyncio
+
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
     from grokmini.protocol.errors import UsageError
@@ -42,6 +43,8 @@ def run(parsed: Parsed) -> int:
 
 
 async def _run(root: Root, argv: tuple[str, ...]) -> int:
+    import asyncio
+
     from grokmini.cli.sandboxed import choose, confine
     from grokmini.protocol.errors import UsageError
     from grokmini.sandbox.environment import neutral_environment

@@ -7,10 +7,14 @@ import signal
 import threading
 from pathlib import Path
 
+from tests.e2e.inline_pty import inline_pty
 from tests.e2e.inline_terminal import inline_terminal
 from tests.e2e.program import Place, until
 from tests.e2e.test_inline_keys import PARAGRAPHS, held
 from tests.fakes.model_server import ModelServer, call, reply
+
+SEVERAL_LOOKS = 2.5
+"""Seconds in which a window that watches looks at the file more than once, however quiet it is."""
 
 
 def driver_pid(place: Place) -> int:
@@ -143,3 +147,40 @@ def test_a_stored_session_is_chosen_from_the_list_by_words(place: Place, tmp_pat
     asked = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
     assert asked[-2:] == ["why is the login flaky", "and now?"]
     assert len(place.sessions) == 2
+
+
+def test_a_window_that_watches_an_idle_session_writes_nothing(place: Place) -> None:
+    with (
+        ModelServer([reply("one is done"), reply("two is done")]) as server,
+        inline_pty(place, server) as driver,
+    ):
+        driver.see("/ commands")
+        driver.type("question one\r")
+        driver.see("one is done")
+        with inline_pty(place, server, 40, 10, "--follow") as watcher:
+            watcher.see("one is done")
+            watcher.see("watching")
+            watcher.rest()
+            assert watcher.rest(SEVERAL_LOOKS) == b""
+            driver.type("question two\r")
+            watcher.see("two is done")
+
+
+def test_without_a_live_region_a_watcher_sees_and_takes_over_as_well(place: Place) -> None:
+    answers = [reply("one is done"), reply("two is done"), reply("three is done")]
+    with ModelServer(answers) as server, inline_pty(place, server) as driver:
+        driver.see("/ commands")
+        driver.type("question one\r")
+        driver.see("one is done")
+        with inline_pty(place, server, 80, 24, "--plain", "--follow") as watcher:
+            watcher.see("one is done")
+            driver.type("question two\r")
+            watcher.see("two is done")
+            os.kill(driver_pid(place), signal.SIGKILL)
+            watcher.see("/takeover goes on here")
+            watcher.type("/takeover\r")
+            watcher.see("going on with")
+            watcher.type("question three\r")
+            watcher.see("three is done")
+    asked = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "user"]
+    assert asked[-3:] == ["question one", "question two", "question three"]

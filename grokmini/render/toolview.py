@@ -80,7 +80,7 @@ _TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "canc
 
 class Preview(NamedTuple):
     """How many lines of a result are shown: of a command's end, of another tool's beginning, of a failure, of
-    a diff. `expand` is what a person may type to see all, with the block's id put in for `{id}`. `cut` False leaves
+    a diff. `expand` is what a person may type to see all, with the call's id put in for `{id}`. `cut` False leaves
     long lines whole: they are for a pager, a pipe or a file.
     """
 
@@ -143,15 +143,15 @@ def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
     end = _end_of(block, place.look)
     lines = _head(_verb(block.tool), subject_of(block, place), _remarks(block), end, place)
     if result is None:
-        return [*lines, *_last_lines(block.progress, place.preview.run, block.id, place)]
+        return [*lines, *_last_lines(block.progress, place.preview.run, block.call_id, place)]
     return [*lines, *_body(block, result, end, place)]
 
 
-def shell_lines(event: ShellFinished, block_id: int, place: ToolLook) -> list[Line]:
+def shell_lines(event: ShellFinished, place: ToolLook) -> list[Line]:
     """The user's own command with the end of its output."""
     end = _exit_end(event.exit_code, "", place.look)
     head = _head("Shell", event.command, ((Span(seconds_text(event.seconds), DIM),),), end, place)
-    return [*head, *_last_lines(event.output, place.preview.failure, block_id, place)]
+    return [*head, *_last_lines(event.output, place.preview.failure, "", place)]
 
 
 def todo_lines(todos: tuple[TodoEntry, ...], place: ToolLook) -> list[Line]:
@@ -315,16 +315,16 @@ def _body(block: ToolBlock, result: ToolFinished, end: _End, place: ToolLook) ->
     if isinstance(result.display, DiffDisplay) and not end.failed:
         inner = max(1, place.width - place.indent)
         lines = diff_lines(result.display.diff, inner, place.look)
-        return _below(_with_more(lines, preview.diff, block.id, place), place)
+        return _below(_with_more(lines, preview.diff, block.call_id, place), place)
     if isinstance(result.display, CommandDisplay) or block.tool.kind is ToolKind.EXECUTE:
-        return _last_lines(result.output, preview.failure if end.failed else preview.run, block.id, place)
+        return _last_lines(result.output, preview.failure if end.failed else preview.run, block.call_id, place)
     if end.failed:
         room = max(1, place.width - place.indent)
         rows = [line for row in output_rows(result.output) for line in wrap_spans((Span(row),), room)]
-        return _below(_with_more(rows, preview.failure, block.id, place), place)
+        return _below(_with_more(rows, preview.failure, block.call_id, place), place)
     if block.tool.kind in _TOLD_IN_ONE_LINE:
         return []
-    return _first_lines(result.output, preview.listing, block.id, place)
+    return _first_lines(result.output, preview.listing, block.call_id, place)
 
 
 def output_rows(output: str) -> list[str]:
@@ -337,30 +337,26 @@ def output_rows(output: str) -> list[str]:
     return [sanitise(row.expandtabs(8), newlines=False) for row in rows]
 
 
-def _first_lines(output: str, count: int, block_id: int, place: ToolLook) -> list[Line]:
-    return _below(_with_more([_row(text) for text in output_rows(output)], count, block_id, place), place)
+def _first_lines(output: str, count: int, call_id: str, place: ToolLook) -> list[Line]:
+    return _below(_with_more([_row(text) for text in output_rows(output)], count, call_id, place), place)
 
 
-def _last_lines(output: str, count: int, block_id: int, place: ToolLook) -> list[Line]:
+def _last_lines(output: str, count: int, call_id: str, place: ToolLook) -> list[Line]:
     lines = [_row(text) for text in output_rows(output)]
     hidden = len(lines) - count
     if hidden <= 1:
         return _below(lines, place)
-    return _below([_more(hidden, "earlier", block_id, place), *lines[hidden:]], place)
+    return _below([_more(hidden, "earlier", call_id, place), *lines[hidden:]], place)
 
 
-def _with_more(lines: list[Line], count: int, block_id: int, place: ToolLook) -> list[Line]:
+def _with_more(lines: list[Line], count: int, call_id: str, place: ToolLook) -> list[Line]:
     hidden = len(lines) - count
-    return lines if hidden <= 1 else [*lines[:count], _more(hidden, "more", block_id, place)]
+    return lines if hidden <= 1 else [*lines[:count], _more(hidden, "more", call_id, place)]
 
 
-def _more(count: int, which: str, block_id: int, place: ToolLook) -> Line:
+def _more(count: int, which: str, call_id: str, place: ToolLook) -> Line:
     noun = "line" if count == 1 else "lines"
-    hint = (
-        place.look.glyphs.dot + place.preview.expand.replace("{id}", str(block_id))
-        if place.preview.expand
-        else ""
-    )
+    hint = place.look.glyphs.dot + place.preview.expand.replace("{id}", call_id) if place.preview.expand else ""
     return Line((Span(f"{place.look.glyphs.ellipsis} {count:,} {which} {noun}{hint}", DIM),))
 
 

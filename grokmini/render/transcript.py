@@ -174,8 +174,8 @@ class Transcript:
                 return []
             case ToolBlock():
                 return tool_lines(block, place)
-            case ShellBlock(block_id, shell):
-                return shell_lines(shell, block_id, place)
+            case ShellBlock(_, shell):
+                return shell_lines(shell, place)
             case TodoBlock(_, todos):
                 return todo_lines(todos, place)
             case NoticeBlock(_, level, text):

@@ -27,9 +27,11 @@ from grokmini.protocol.model import Usage
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM, Look
 from grokmini.render.spans import wrap_spans
+from grokmini.render.toolview import Preview
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
 from grokmini.repl.commands.diff import diff_lines
+from grokmini.repl.commands.expand import HINT
 from grokmini.repl.commands.result import Copy, Pick
 from grokmini.repl.commands.table import COMMANDS
 from grokmini.repl.copying import copied_text, copy_text
@@ -369,6 +371,7 @@ class InlineApp:
     def _fresh_region(self) -> LiveRegion:
         shown = Shown(
             look=self._look,
+            preview=Preview(expand=HINT),
             reasoning=self._options.show_reasoning,
             home=self._terminal.env.get("HOME", ""),
             queue=False,

@@ -30,6 +30,8 @@ from grokmini.render.blockview import notice_lines
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
+from grokmini.render.toolview import Preview
+from grokmini.repl.commands.expand import HINT
 from grokmini.repl.commands.result import Copy, Pick
 from grokmini.repl.commands.stored import list_lines
 from grokmini.repl.copying import copied_text, copy_text
@@ -235,6 +237,7 @@ class LinearApp:
             width=self._width,
             unicode=terminal.unicode,
             show_reasoning=self._options.show_reasoning,
+            tool_preview=Preview(expand=HINT),
             home=os.environ.get("HOME", ""),
             queue=False,
         )

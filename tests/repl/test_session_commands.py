@@ -12,6 +12,7 @@ from grokmini.protocol.errors import SessionError, UsageError
 from grokmini.protocol.events import SessionStarted, TextDelta, TurnEnded, TurnStarted
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
+from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.render.lines import plain
 from grokmini.render.look import Look
 from grokmini.repl.commands import table
@@ -248,3 +249,23 @@ async def test_a_cost_that_is_not_reported_is_computed_from_a_price_and_said_to_
     lost = Usage(calls=1, input=100, output=50, incomplete=True)
     scene.session.usage = Figures({}, {"other-model": lost}, {}, 0)
     assert "  other-model: 1 request, 100 in, 50 out, not all of it was reported" in await scene.said("/usage")
+
+
+async def test_expand_prints_a_call_with_all_of_its_output() -> None:
+    scene = Scene()
+    with pytest.raises(UsageError, match="no call in this session"):
+        await scene.do("/expand")
+    tool = ToolEnvelope("run_terminal_command", ToolKind.EXECUTE, ToolNamespace.GROK_BUILD, "Run", False)
+    for number in (1, 2):
+        output = "".join(f"{number} line {line}\n" for line in range(20))
+        scene.session.past += [
+            events.ToolCallReady(f"0-{number}", tool, '{"command":"seq"}'),
+            events.ToolStarted(f"0-{number}"),
+            events.ToolFinished(f"0-{number}", "ok", output, 0.1),
+        ]
+    whole = [line.strip() for line in await scene.said("/expand 0-1")]
+    assert [f"1 line {line}" for line in range(20)] == [line for line in whole if line.startswith("1 line")]
+    last = [line.strip() for line in await scene.said("/expand")]
+    assert "2 line 0" in last
+    with pytest.raises(UsageError, match="no call 9-9"):
+        await scene.do("/expand 9-9")

@@ -43,6 +43,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("export", (), "[file]", "this session as Markdown, or as .json", "export"),
     CommandRow("diff", (), "", "what this session changed in files", "diff"),
     CommandRow("transcript", (), "", "the whole session in the pager (Ctrl-O)", "transcript"),
+    CommandRow("expand", (), "[call]", "a call's output that was cut, whole", "expand"),
     CommandRow("repaint", (), "", "print the last turns again", "repaint"),
     CommandRow("queue", (), "[clear]", "prompts that wait for the turn to end", "queue"),
     CommandRow("cd", (), "path", "work in another folder", "cd"),

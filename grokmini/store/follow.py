@@ -19,12 +19,19 @@ class UpdatesTail:
 
     `after_seq` is the number of the last event that the reader has: older ones are dropped. It begins at the byte
     `offset` of the file, or with `turns` at the last so many turns. `behind` says that more was there at the last
-    `read` than it took.
+    `read` than it took. A `read` takes `limit` bytes at most, or one line that is longer.
     """
 
     def __init__(
-        self, directory: Path, *, after_seq: int = 0, offset: int = 0, turns: int | None = None
+        self,
+        directory: Path,
+        *,
+        after_seq: int = 0,
+        offset: int = 0,
+        turns: int | None = None,
+        limit: int = READ_LIMIT,
     ) -> None:
+        self._limit = limit
         self._path = directory / UPDATES
         self._offset = offset if turns is None else start_of_last_turns(self._path, turns)
         self._seq = after_seq
@@ -58,16 +65,18 @@ class UpdatesTail:
         try:
             file = self._path.open("rb")
         except FileNotFoundError:
+            self._offset = self._inode = 0
+            self.behind = False
             return []
         with file:
             found = os.fstat(file.fileno())
-            if self._inode and (found.st_ino != self._inode or found.st_size < self._offset):
+            if found.st_ino != (self._inode or found.st_ino) or found.st_size < self._offset:
                 self._offset = 0
             self._inode = found.st_ino
             file.seek(self._offset)
-            data = _whole_lines(file)
+            data = _whole_lines(file, self._limit)
             self._offset += len(data)
-            self.behind = bool(data) and file.tell() >= READ_LIMIT + self._offset - len(data)
+            self.behind = bool(data) and file.tell() >= self._limit + self._offset - len(data)
         return [record for line in data.split(b"\n") if (record := self._new(line)) is not None]
 
     def _new(self, line: bytes) -> EventRecord | None:
@@ -78,11 +87,11 @@ class UpdatesTail:
         return record
 
 
-def _whole_lines(file: BufferedReader) -> bytes:
+def _whole_lines(file: BufferedReader, limit: int) -> bytes:
     """As many whole lines as fit into the limit, or one that is longer."""
-    data = file.read(READ_LIMIT)
+    data = file.read(limit)
     end = data.rfind(b"\n") + 1
-    if end or len(data) < READ_LIMIT:
+    if end or len(data) < limit:
         return data[:end]
     longer = data + file.readline()
     return longer if longer.endswith(b"\n") else b""

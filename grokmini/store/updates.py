@@ -9,13 +9,14 @@ from pathlib import Path
 import msgspec
 
 from grokmini.protocol.codec import decode_event
-from grokmini.protocol.events import EventRecord
+from grokmini.protocol.events import EventRecord, TurnStarted
 from grokmini.store.layout import UPDATES
 
 TURN_STARTED = b'"type":"turn_started"'
-"""How the line of a turn's beginning is told without decoding it; in a string a quote would be escaped."""
+"""What a line that begins a turn holds, so that others need no decoding; in a string a quote is escaped."""
 
-_BLOCK = 1 << 18
+BLOCK = 1 << 18
+"""Bytes read at a time from the end."""
 
 
 def read_updates(directory: Path) -> Iterator[EventRecord]:
@@ -36,10 +37,11 @@ def read_last_turns(directory: Path, turns: int) -> Iterator[EventRecord]:
     yield from _read_from(path, start_of_last_turns(path, turns))
 
 
-def start_of_last_turns(path: Path, turns: int) -> int:
+def start_of_last_turns(path: Path, turns: int, *, block_size: int = BLOCK) -> int:
     """The byte at which the last so many turns begin; 0 when there are no more than that.
 
-    Raises `OSError` for a file that cannot be read at all.
+    Whatever `block_size` the file is read by, the answer is the same. Raises `OSError` for a file that cannot be
+    read at all.
     """
     try:
         file = path.open("rb")
@@ -50,17 +52,18 @@ def start_of_last_turns(path: Path, turns: int) -> int:
         if turns <= 0:
             return position
         rest = b""
-        size = _BLOCK
+        size = block_size
         while position:
             start = max(0, position - size)
             file.seek(start)
             block = file.read(position - start) + rest
             first = block.find(b"\n") + 1 if start else 0
-            if start and not first:
+            if start and first in (0, len(block)):
                 rest = block
                 position = start
                 size *= 2  # a line this long is not put together a little at a time
                 continue
+            size = block_size
             for offset in _turn_starts(block, first):
                 turns -= 1
                 if turns == 0:
@@ -75,7 +78,9 @@ def _turn_starts(block: bytes, first: int) -> Iterator[int]:
     end = len(block)
     while (found := block.rfind(TURN_STARTED, first, end)) >= 0:
         start = block.rfind(b"\n", 0, found) + 1
-        yield start
+        record = read_event(block[start:end].partition(b"\n")[0])
+        if record is not None and isinstance(record.event, TurnStarted):
+            yield start
         end = start
 
 

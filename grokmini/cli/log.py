@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from grokmini.cli.option import CommandSpec, Option
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
+    from grokmini.protocol.events import EventRecord
 
 FORMATS = ("ansi", "plain", "markdown", "json")
 
@@ -79,12 +81,30 @@ def run(parsed: Parsed) -> int:
             colours=parsed.text("color") or "auto",
             reasoning=_shows_reasoning(cwd),
         )
-        for record in (
+        events = (
             follow_session(info.directory, tail, output.wait) if follow else read_session(info.directory, tail)
-        ):
+        )
+        for record in _readable(events, info.directory):
             output.write(view.apply(record))
         output.write(view.settle())
     return 0
+
+
+def _readable(events: Iterator[EventRecord], directory: Path) -> Iterator[EventRecord]:
+    """The events. Raises `SessionError` when the file that holds them cannot be read."""
+    from grokmini.protocol.errors import SessionError
+
+    while True:
+        try:
+            record = next(events, None)
+        except OSError as error:
+            raise SessionError(
+                f"the events of session {directory.name} cannot be read: {error.strerror} ({error.filename})",
+                "check the file; the conversation itself is beside it, in chat_history.jsonl",
+            ) from error
+        if record is None:
+            return
+        yield record
 
 
 def _shows_reasoning(cwd: Path) -> bool:

@@ -56,6 +56,8 @@ class SessionDisk:
         self._events: list[bytes] = []
         self._event_bytes = 0
         self.events_lost = 0
+        self.log_deleted = False
+        self._log_begun = not new
         self._summary_changes: dict[str, object] = {}
         self._summary_exists = not new
         self._worth_keeping = not new
@@ -163,6 +165,8 @@ class SessionDisk:
         """After an error: start over with fresh files, and write the whole history when it works again."""
         self._whole = True
         self._close_files()
+        if self._log_begun and not (self.directory / UPDATES).exists():
+            self.log_deleted, self._log_begun = True, False
         self._summary_exists = (self.directory / SUMMARY).exists()
         if self._lock is not None and not self.directory.is_dir():
             self._lock.release()
@@ -209,6 +213,7 @@ class SessionDisk:
         if not self._events:
             return
         appended = updates.append(self._events)
+        self._log_begun = True
         del self._events[: appended.lines]
         self._event_bytes = sum(map(len, self._events))
         if appended.error is not None:

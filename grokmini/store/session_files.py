@@ -191,6 +191,8 @@ def trouble_notice(trouble: Trouble) -> Notice:
             "not_saving",
         )
     lost = f" {trouble.events_lost} old events of the log are missing." if trouble.events_lost else ""
+    if trouble.log_deleted:
+        lost += " The record of earlier events was deleted: `grokmini log` and search begin here."
     return Notice("info", f"Saving works again; the whole conversation has been written.{lost}", "saving_again")
 
 

@@ -57,10 +57,13 @@ Work: TypeAlias = Stored | EventRecord | ReplaceHistory | ChangeSummary | LearnF
 
 
 class Trouble(NamedTuple):
-    """The first failure of a row, or with no error the end of one. `events_lost` could not be kept in memory."""
+    """The first failure of a row, or with no error the end of one. `events_lost` could not be kept in memory;
+    `log_deleted` says that the file of earlier events went, and with it what they told.
+    """
 
     error: OSError | SessionError | None
     events_lost: int = 0
+    log_deleted: bool = False
 
 
 class SessionWriter:
@@ -229,8 +232,8 @@ class SessionWriter:
         self._retry_due = None
         if self._failing:
             self._failing = False
-            self._on_trouble(Trouble(None, self._disk.events_lost))
-            self._disk.events_lost = 0
+            self._on_trouble(Trouble(None, self._disk.events_lost, self._disk.log_deleted))
+            self._disk.events_lost, self._disk.log_deleted = 0, False
         return True
 
     def _fail(self, error: OSError | SessionError) -> None:

@@ -109,9 +109,9 @@ def test_what_a_project_may_not_set_is_ignored_and_said(layers: Layers, text: st
 
 
 def test_an_unknown_key_of_a_project_is_named_whole(layers: Layers) -> None:
-    file = layers.in_project("[sandbox]\nfoo = true\n")
+    file = layers.in_project("[colours]\nfoo = true\n")
     (warning,) = layers.load().warnings
-    assert warning == f"{file}, line 2, column 1: sandbox.foo is not a known setting and has no effect"
+    assert warning == f"{file}, line 2, column 1: colours.foo is not a known setting and has no effect"
 
 
 @pytest.mark.parametrize(

@@ -83,12 +83,14 @@ async def test_a_deleted_session_is_told_once_and_written_whole_again(tmp_path: 
     for number in range(3):
         for stored in exchange(number):
             session.files.append(stored)
+        session.files.record(delta(number + 1, f"piece {number}"))
     assert await session.files.flush(durable=True)
     shutil.rmtree(session.directory)
     session.files.append(prompt(3))
     assert not await session.files.flush(durable=True)
     assert await session.files.flush(durable=True)
     await until(lambda: [notice.code for notice in notices] == ["not_saving", "saving_again"])
+    assert "The record of earlier events was deleted" in notices[-1].text
     assert (session.directory / HISTORY).read_bytes().count(b"\n") == 13
     assert (session.directory / SUMMARY).exists()
     await session.files.close()

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import EventRecord, TextDelta, ToolCallReady, TurnEnded, TurnStarted
 from grokmini.store.follow import UpdatesTail
 from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, subdirectories
@@ -307,7 +308,8 @@ def terms_of(words: str) -> list[str]:
 
     Words without a letter or digit are none.
     """
-    found = [word for word in words.split() if any(map(str.isalnum, word))]
+    text = join_surrogates(words).replace("\x00", " ")
+    found = [word for word in text.split() if any(map(str.isalnum, word))]
     quoted = ['"' + word.replace('"', '""') + '"' for word in found]
     return [*quoted[:-1], quoted[-1] + "*"] if quoted else []
 
@@ -340,8 +342,15 @@ def pieces_of(records: Iterable[EventRecord], prompt: int) -> tuple[list[Piece],
 
 
 def _split(text: str, prompt: int, kind: str) -> Iterator[Piece]:
-    for start in range(0, len(text), PIECE):
-        yield Piece(text[start : start + PIECE], prompt, kind)
+    """A text in pieces, cut between words where there is any such place."""
+    start = 0
+    while start < len(text):
+        end = start + PIECE
+        if end < len(text):
+            between = max(text.rfind(blank, start, end) for blank in " \n\t")
+            end = between + 1 if between > start else end
+        yield Piece(text[start:end], prompt, kind)
+        start = end
 
 
 def _add(connection: sqlite3.Connection, session: int, pieces: Iterable[Piece]) -> None:

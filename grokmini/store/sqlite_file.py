@@ -54,21 +54,32 @@ def open_database(
     with _door(path):
         try:
             return _opened(path, journal, schema, version)
-        except sqlite3.OperationalError:
-            raise  # busy, or the disk refuses: no reason to throw anything away
-        except (sqlite3.DatabaseError, _OtherVersionError):
+        except (sqlite3.DatabaseError, _OtherVersionError) as error:
+            if isinstance(error, sqlite3.OperationalError) and not _is_of_no_use(error):
+                raise  # busy, or the disk refuses: no reason to throw anything away
             _unlink_all(path)
             return _opened(path, journal, schema, version)
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether an error of a query says that the file is damaged, so that it has to be made anew."""
+    """Whether an error of a query says that the file is damaged, so that it has to be made anew.
+
+    Damage deep in a file, and a header that forbids writing, show only when it is used.
+    """
     import sqlite3
 
     return isinstance(error, sqlite3.DatabaseError) and getattr(error, "sqlite_errorcode", 0) & 0xFF in (
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_READONLY,
     )
+
+
+def _is_of_no_use(error: sqlite3.OperationalError) -> bool:
+    """Whether what failed while opening was the file's own doing: its damage, its format or its tables."""
+    import sqlite3
+
+    return is_damage(error) or getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
 
 
 def journal_mode(env: Mapping[str, str], *, remote: bool) -> str:

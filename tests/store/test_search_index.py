@@ -19,6 +19,7 @@ from grokmini.store.layout import SUMMARY, UPDATES, encode_cwd
 from grokmini.store.manage import delete, rename
 from grokmini.store.search_index import PIECE, Hit, SearchIndex, terms_of
 from grokmini.store.sessions import OpenSession, SessionStore
+from grokmini.store.sqlite_file import JOURNAL_VARIABLE, remove_database
 from tests.store.ground import CWD, REPOSITORY, delta, tell, told_session, turn_events
 
 ELSEWHERE = Path("/home/someone/elsewhere")
@@ -274,6 +275,34 @@ async def test_another_version_of_the_index_is_made_anew(tmp_path: Path, index: 
     other.executescript("DROP TABLE piece; PRAGMA user_version = 77")
     other.close()
     assert ids(fresh(index, "needle")) == [session.session_id]
+
+
+async def test_an_index_that_forbids_writing_is_made_anew(tmp_path: Path, index: SearchIndex) -> None:
+    session = await told_session(tmp_path, 1, ask="needle")
+    index.refresh()
+    index.close()
+    path = tmp_path / "cache" / "search.db"
+    damaged = bytearray(path.read_bytes())
+    damaged[18] = 9
+    path.write_bytes(damaged)
+    await grow(tmp_path, session, 1, ask="pin")
+    assert ids(fresh(index, "needle")) == ids(fresh(index, "pin")) == [session.session_id]
+
+
+@pytest.mark.parametrize("journal", ["wal", "truncate"])
+async def test_who_has_an_index_open_that_another_process_removed_finds_everything(
+    tmp_path: Path, index: SearchIndex, monkeypatch: pytest.MonkeyPatch, journal: str
+) -> None:
+    monkeypatch.setenv(JOURNAL_VARIABLE, journal)
+    session = await told_session(tmp_path, 1, ask="needle")
+    index.refresh()
+    remove_database(tmp_path / "cache" / "search.db")
+    other = SearchIndex(tmp_path / "cache", tmp_path)
+    for number in (1, 2):
+        await grow(tmp_path, session, number, ask=f"pin{number}")
+        for each in (other, index, other):
+            assert ids(fresh(each, f"needle pin{number}")) == [session.session_id]
+    other.close()
 
 
 @pytest.mark.parametrize("words", HOSTILE)

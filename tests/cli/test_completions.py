@@ -139,7 +139,7 @@ def test_an_interactive_bash_inserts_what_is_looked_up(asked: Path) -> None:
     ):
         bash.send(f"grokmini {typed}\t")
         bash.expect_exact(f"grokmini {inserted}")
-        bash.sendcontrol("c")
+        bash.send("\x15\r")  # takes the line back; a signal in the midst of a completion may be lost
         bash.expect_exact("$ ")
     bash.close(force=True)
 

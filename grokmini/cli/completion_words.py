@@ -6,7 +6,6 @@ titles where the store and the settings keep them. One candidate a line; a tab a
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import sys
@@ -19,6 +18,7 @@ from grokmini.cli.option import CommandSpec
 from grokmini.config.paths import Places, find_places
 from grokmini.protocol.errors import UsageError
 from grokmini.store.layout import DRIVER_LOCK, SESSIONS, SUMMARY, encode_cwd
+from grokmini.store.locked import is_locked
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
@@ -70,7 +70,7 @@ def sessions(prefix: str, places: Places) -> Iterator[str]:
 
 def live_sessions(prefix: str, places: Places) -> Iterator[str]:
     """The same of the sessions that run now."""
-    return _named(prefix, lambda: filter(_is_locked, islice(_newest(places), MOST_READ)))
+    return _named(prefix, lambda: filter(_runs, islice(_newest(places), MOST_READ)))
 
 
 def models(prefix: str, places: Places) -> Iterator[str]:
@@ -104,19 +104,9 @@ def _named(prefix: str, entries: Callable[[], Iterable[_Entry]]) -> Iterator[str
         yield from islice((title for title in titles if title.casefold().startswith(wanted)), MOST)
 
 
-def _is_locked(entry: _Entry) -> bool:
+def _runs(entry: _Entry) -> bool:
     """Whether the session's lock is held. (Leases on network file systems would take longer to look at.)"""
-    try:
-        descriptor = os.open(f"{entry[1]}/{entry[0]}/{DRIVER_LOCK}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return is_locked(f"{entry[1]}/{entry[0]}/{DRIVER_LOCK}")
 
 
 def _newest(places: Places) -> Iterator[_Entry]:

@@ -13,6 +13,7 @@ from grokmini.cli.choose_session import OpenAs
 from grokmini.cli.find_session import find_session, session_to_follow
 from grokmini.cli.models import usable_names
 from grokmini.cli.root import Root
+from grokmini.cli.search_place import search_index
 from grokmini.cli.session_rows import row_of
 from grokmini.cli.start_cleanup import start_cleanup
 from grokmini.cli.watched_session import WatchedSession
@@ -115,23 +116,11 @@ class Sessions:
 
     def search(self, words: str) -> Sequence[FoundSession]:
         """See `SessionFactory`."""
-        import sqlite3
-
-        from grokmini.store.search_index import SearchIndex
-
-        places = self._root.places
-        if places is None:
+        if self._root.places is None:
             raise _not_kept()
-        index = SearchIndex(places.cache, places.state)
-        try:
+        with search_index(self._root.places) as index:
             index.refresh(time.monotonic() + SEARCH_SECONDS)
             hits = index.search(words)
-        except (OSError, sqlite3.Error) as error:
-            raise SessionError(
-                f"the search index cannot be used: {error}", f"it can be made again: delete {places.cache}"
-            ) from error
-        finally:
-            index.close()
         infos = {hit.directory: read_summary(hit.directory) for hit in hits}
         return [
             FoundSession(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from grokmini.cli.root import Root
 from grokmini.protocol.errors import SandboxError
@@ -36,6 +37,11 @@ class Confinement(NamedTuple):
     env: dict[str, str]
     choice: Choice
     policy: Policy | None
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """What the profile promises and this machine does not keep; nothing where nothing is promised."""
+        return self.runner.enforcement.lost if self.policy is not None else ()
 
 
 def profiles_of(root: Root) -> Profiles:
@@ -91,6 +97,17 @@ def around_of(root: Root, scratch: Path | None) -> Around:
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,
     )
+
+
+async def prepare(root: Root, resumed: str, directory: Path | None) -> Confinement:
+    """The runner for a session that ran under the profile `resumed` ("" for none), its start-up proof done.
+
+    Raises `SandboxError`.
+    """
+    confinement = await asyncio.to_thread(confine, root, choose(root, resumed), directory)
+    if confinement.policy is not None:
+        await cast("SandboxedRunner", confinement.runner).prepare()
+    return confinement
 
 
 def confine(root: Root, choice: Choice, directory: Path | None) -> Confinement:

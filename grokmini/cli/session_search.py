@@ -60,30 +60,20 @@ def run(parsed: Parsed) -> int:
 
 
 def _search(words: str, parsed: Parsed) -> list[Hit]:
-    import sqlite3
-
     from grokmini.cli.folder import working_folder
     from grokmini.cli.report import say
+    from grokmini.cli.search_place import search_index
     from grokmini.cli.session_place import places
     from grokmini.cli.sessions import limit_of
-    from grokmini.protocol.errors import SessionError
-    from grokmini.store.search_index import SearchIndex
 
-    found = places()
-    index = SearchIndex(found.cache, found.state)
-    try:
+    limit = min(limit_of(parsed), MOST)
+    cwd = working_folder(None) if parsed.flag("here") else None
+    with search_index(places()) as index:
         left = index.refresh(time.monotonic() + QUIET_SECONDS)
         if left:
             say(f"reading {left:,} sessions that are new to the index; Ctrl-C leaves the rest for next time")
             index.refresh(None)
-        cwd = working_folder(None) if parsed.flag("here") else None
-        return index.search(words, limit=min(limit_of(parsed), MOST), cwd=cwd)
-    except (OSError, sqlite3.Error) as error:
-        raise SessionError(
-            f"the search index cannot be used: {error}", f"it can be made again: delete {found.cache}"
-        ) from error
-    finally:
-        index.close()
+        return index.search(words, limit=limit, cwd=cwd)
 
 
 def lines_of(hits: Sequence[Hit], now: float) -> list[str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import os
 import time
@@ -21,7 +20,7 @@ from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.go_on import new_setup, setup_of
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.sandboxed import UNASKED_PROFILE, Confinement, choose, confine
+from grokmini.cli.sandboxed import UNASKED_PROFILE, Confinement, prepare
 from grokmini.config.grants import GRANTS_FILE, GrantFile
 from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
@@ -31,8 +30,6 @@ from grokmini.protocol.items import UserItem
 from grokmini.protocol.model import ModelSpec
 from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
-from grokmini.sandbox.client import SandboxedRunner
-from grokmini.sandbox.runner import CommandRunner
 from grokmini.session.engine import start_engine
 from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
@@ -112,7 +109,7 @@ async def start_session(
     live = Live(setup.mode, setup.model)
     confinement = await _confined(root, opened)
     runner = confinement.runner
-    _announce(root, opened, stream, live, runner)
+    _announce(root, opened, stream, live, confinement)
     for notice in setup.notices:
         stream.emit(notice)
     opened.files.on_trouble = stream.emit
@@ -142,18 +139,17 @@ async def start_session(
 
 
 async def _confined(root: Root, opened: OpenSession) -> Confinement:
-    """The runner by the profile in force, its start-up proof done. Raises `SandboxError`; the files are then closed."""
+    """The runner by the profile in force. Raises `SandboxError`; the files are then closed."""
+    directory = opened.directory if root.options.save and root.places is not None else None
+    known = opened.summary.sandbox_profile
     try:
-        choice = choose(root, opened.summary.sandbox_profile)
-        directory = opened.directory if root.options.save and root.places is not None else None
-        confinement = await asyncio.to_thread(confine, root, choice, directory)
-        if isinstance(confinement.runner, SandboxedRunner):
-            await confinement.runner.prepare()
-        if choice.profile.name not in (UNASKED_PROFILE, opened.summary.sandbox_profile):
-            opened.files.runs_under(choice.profile.name)
+        confinement = await prepare(root, known, directory)
     except BaseException:
         await opened.files.close()
         raise
+    name = confinement.choice.profile.name
+    if name not in (UNASKED_PROFILE, known):
+        opened.files.runs_under(name)
     return confinement
 
 
@@ -220,7 +216,9 @@ def _look_around(
     )
 
 
-def _announce(root: Root, opened: OpenSession, stream: EventStream, live: Live, runner: CommandRunner) -> None:
+def _announce(
+    root: Root, opened: OpenSession, stream: EventStream, live: Live, confinement: Confinement
+) -> None:
     """The first events of every stream: that the session is open, and what was noticed on the way."""
     stream.emit(
         SessionStarted(
@@ -228,14 +226,14 @@ def _announce(root: Root, opened: OpenSession, stream: EventStream, live: Live, 
             cwd=join_surrogates(str(root.cwd)),
             model=live.model.name,
             mode=live.mode,
-            sandbox=runner.enforcement.label,
+            sandbox=confinement.runner.enforcement.label,
             resumed=bool(opened.items),
             branch=branch_of(root.cwd),
             context_window=live.model.context_window,
         )
     )
-    if isinstance(runner, SandboxedRunner) and (lost := runner.enforcement.lost):
-        text = f"Not enforced by the sandbox here: {'; '.join(lost)}."
+    if confinement.lost:
+        text = f"Not enforced by the sandbox here: {'; '.join(confinement.lost)}."
         stream.emit(Notice("warning", join_surrogates(text), "sandbox"))
     for warning in root.warnings:
         stream.emit(Notice("warning", join_surrogates(warning), "settings"))

@@ -224,7 +224,8 @@ async def hand_over(spare: Spare, spec: CommandSpec, fds: Sequence[int]) -> int:
     """Have the spare become the command; returns its process id as we see it.
 
     Raises `OSError` when the folder or program is not there, `SandboxError` when the child could not confine
-    itself, `LauncherLostError` when it was gone before it heard of the command.
+    itself or died as it became the command, `LauncherLostError` when it was gone before it had heard of the command:
+    then, and only then, the command has not run and may be given to another.
     """
     request = encode_request(spec)
     loop = asyncio.get_running_loop()
@@ -235,10 +236,17 @@ async def hand_over(spare: Spare, spec: CommandSpec, fds: Sequence[int]) -> int:
         if word != b"R":
             raise LauncherLostError
         sent = socket.send_fds(spare.channel, [request[:FIRST_PIECE]], list(fds))
-        await loop.sock_sendall(spare.channel, memoryview(request)[sent:])
-        answer = await loop.sock_recv(spare.channel, 4096)
+        if sent < len(request):
+            await loop.sock_sendall(spare.channel, memoryview(request)[sent:])
     except ConnectionError as error:
         raise LauncherLostError from error
+    try:
+        answer = await loop.sock_recv(spare.channel, 4096)
+    except ConnectionError as error:
+        raise SandboxError(
+            "the launcher of the sandbox died as it started the command",
+            "Whether the command ran is not known: look at what it should have done before running it again.",
+        ) from error
     if answer:
         number, _, where = answer.partition(b" ")
         if number == b"0":

@@ -414,12 +414,13 @@ class Launcher:
     def _supervise(self, job: _socket.socket, channel: _socket.socket) -> NoReturn:
         signal.set_wakeup_fd(-1)
         me = os.getpid()
+        # Before there is a child: a command may be over, its own children orphans, before we run again.
+        self._kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         child = os.fork()
         if not child:
             close_all_but(channel.fileno(), *self._confinement.descriptors)
             command_to_be(self._confinement, self._kernel, channel, me)
         close_all_but(job.fileno(), self._life)
-        self._kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         Supervisor(job, self._life, child).run()
 
 

@@ -92,3 +92,28 @@ class PipeReader:
             self._pause()
             self.ended = True
             os.close(self._fd)
+
+
+class PipeOutput:
+    """The pieces of a pipe as they come, for one reader. Cancelling a pending step loses nothing.
+
+    `changed` is the event that the pipe's `on_change` sets.
+    """
+
+    def __init__(self, pipe: PipeReader, changed: asyncio.Event) -> None:
+        self._pipe = pipe
+        self._changed = changed
+
+    def __aiter__(self) -> PipeOutput:
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            chunk = self._pipe.take()
+            if chunk is not None:
+                self._pipe.resume()
+                return chunk
+            if self._pipe.ended:
+                raise StopAsyncIteration
+            self._changed.clear()
+            await self._changed.wait()

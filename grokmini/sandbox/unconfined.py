@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from grokmini.sandbox.guardian import Guardian, kill_groups
-from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeReader
+from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
 from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
@@ -28,22 +28,6 @@ SETTLE: Final = 0.1
 """Seconds that children of an ended command get to write their last words."""
 DRAIN_LIMIT: Final = 2.0
 """Seconds at most that an open pipe is read after its command ended."""
-
-
-class _Output:
-    """The iterator over a command's output. Cancelling a pending step loses nothing."""
-
-    def __init__(self, command: UnconfinedCommand) -> None:
-        self._command = command
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self
-
-    async def __anext__(self) -> bytes:
-        chunk = await self._command.next_chunk()
-        if chunk is None:
-            raise StopAsyncIteration
-        return chunk
 
 
 class UnconfinedCommand:
@@ -81,19 +65,7 @@ class UnconfinedCommand:
 
     def output(self) -> AsyncIterator[bytes]:
         """Standard output and error, merged, as they come."""
-        return _Output(self)
-
-    async def next_chunk(self) -> bytes | None:
-        """The next piece of output; None when all is read."""
-        while True:
-            chunk = self._output.take()
-            if chunk is not None:
-                self._output.resume()
-                return chunk
-            if self._output.ended:
-                return None
-            self._changed.clear()
-            await self._changed.wait()
+        return PipeOutput(self._output, self._changed)
 
     async def side_output(self) -> bytes:
         """What the child wrote to its side channel, whole; nothing when it was too much."""

@@ -11,6 +11,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.store.file_system import is_remote
 from grokmini.store.layout import DRIVER_LEASE, DRIVER_LOCK, open_private
 from grokmini.store.lease import Lease, LeaseHeldError, live_holder
+from grokmini.store.locked import is_locked
 
 _POLL_SECONDS = 0.05
 _LEAST_ATTEMPTS = 3
@@ -120,7 +121,7 @@ def read_holder(directory: Path) -> str:
 
 def holder(directory: Path) -> str | None:
     """Who drives the session, as `process PID on HOST`; None when nobody does."""
-    if _is_locked(directory):
+    if is_locked(directory / DRIVER_LOCK):
         return read_holder(directory)
     try:
         return live_holder(directory) if (directory / DRIVER_LEASE).exists() else None
@@ -131,17 +132,3 @@ def holder(directory: Path) -> str | None:
 def is_driven(directory: Path) -> bool:
     """Whether some process drives the session right now."""
     return holder(directory) is not None
-
-
-def _is_locked(directory: Path) -> bool:
-    try:
-        descriptor = os.open(directory / DRIVER_LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False

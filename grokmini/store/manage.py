@@ -6,9 +6,12 @@ import shutil
 from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
+from grokmini.protocol.items import UserItem
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
-from grokmini.store.layout import REAL_CWD, SUMMARY
+from grokmini.store.jsonl import read_jsonl
+from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY
+from grokmini.store.lines import read_item
 from grokmini.store.session_files import reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.text.title import title_of
@@ -17,14 +20,14 @@ from grokmini.text.title import title_of
 def rename(directory: Path, title: str) -> str:
     """Give the session a title of the person's own, which no later one replaces; the title as it is kept.
 
-    An empty one gives the session back to titles that are made for it. Raises `SessionError`.
+    An empty one gives the session back to titles that are made for it: its first prompt's line, until then.
+    Raises `SessionError`.
     """
     summary = _summary_of(directory)
-    kept = title_of(title)
+    kept, source = title_of(title), "manual"
     if not kept:
-        _change(directory, summary, {"title": title_of(summary.last_prompt), "title_source": "prompt"})
-        return title_of(summary.last_prompt)
-    _change(directory, summary, {"title": kept, "title_source": "manual"})
+        kept, source = title_of(_first_prompt(directory)), "prompt"
+    _change(directory, summary, {"title": kept, "title_source": source})
     return kept
 
 
@@ -70,6 +73,16 @@ def remove_empty_group(group: Path) -> None:
                 replace_file(name, cwd)
     except OSError:
         pass  # it is gone already, or cannot be removed: it does no harm
+
+
+def _first_prompt(directory: Path) -> str:
+    """What the person asked first, "" when nothing of it is left."""
+    try:
+        history = read_jsonl(directory / HISTORY, read_item, keep_damaged=False).values
+    except OSError:
+        return ""
+    prompts = (stored.item for stored in history if isinstance(stored.item, UserItem))
+    return next((item.text for item in prompts if item.is_real_prompt), "")
 
 
 def _summary_of(directory: Path) -> Summary:

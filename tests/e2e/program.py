@@ -124,15 +124,6 @@ def until(condition: Callable[[], object], seconds: float = 15.0) -> None:
         threading.Event().wait(0.01)
 
 
-def alive(pid: int) -> bool:
-    """Whether a process runs (a dead one that nobody has waited for does not)."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def fixing(*, call_prefix: str = "c") -> list[Reply]:
     """What a model does to fix the failing test: run, read, edit, run, answer."""
     read = call("read_file", call_id=f"{call_prefix}2", target_file="calc.py")

@@ -10,9 +10,10 @@ import time
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place, alive, until
+from tests.e2e.program import PROGRAM, Place, until
 from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, raw, reply, sse
 from tests.fakes.model_server import chunk as chunk_of
+from tests.sandbox.liveness import alive
 
 MARKDOWN = "# Title\n\n**bold** and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nprint(1)\n```\n"
 

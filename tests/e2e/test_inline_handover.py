@@ -12,8 +12,9 @@ import pytest
 
 from grokmini.repl.question import GUARD
 from tests.e2e.inline_terminal import ANNOUNCED, InlineTerminal, inline_terminal
-from tests.e2e.program import PROGRAM, Place, alive, until
+from tests.e2e.program import PROGRAM, Place, until
 from tests.fakes.model_server import ModelServer, Reply, call, reply
+from tests.sandbox.liveness import alive
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from grokmini.repl.decoder import PASTE_GAP
 from tests.e2e.inline_terminal import InlineTerminal, inline_terminal
-from tests.e2e.program import Place, alive, until
+from tests.e2e.program import Place, until
 from tests.fakes.model_server import ModelServer, Reply, call, reply
+from tests.sandbox.liveness import alive
 
 PARAGRAPHS = "".join(f"P{number:02} goes on.\n\n" for number in range(30))
 

@@ -15,9 +15,10 @@ import pytest
 from grokmini.repl.decoder import PASTE_GAP
 from tests.e2e.inline_pty import InlinePty, inline_pty
 from tests.e2e.inline_terminal import forbidden, inline_terminal
-from tests.e2e.program import Place, alive, until
+from tests.e2e.program import Place, until
 from tests.fakes.emulator import Emulator
 from tests.fakes.model_server import ModelServer, Reply, call, reply
+from tests.sandbox.liveness import alive
 
 LINES = "".join(f"L{number:03}\n" for number in range(1, 301))
 

@@ -13,8 +13,9 @@ import pytest
 
 from tests.e2e.inline_pty import inline_pty
 from tests.e2e.inline_terminal import inline_terminal
-from tests.e2e.program import Place, alive, until
+from tests.e2e.program import Place, until
 from tests.fakes.model_server import ModelServer, Reply, reply
+from tests.sandbox.liveness import alive
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
 

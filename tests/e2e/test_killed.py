@@ -12,8 +12,9 @@ import pexpect
 import pytest
 
 from grokmini.cli.demo_project import CHECK
-from tests.e2e.program import PROGRAM, Place, alive, fixing, until
+from tests.e2e.program import PROGRAM, Place, fixing, until
 from tests.fakes.model_server import ModelServer, Reply, call, reply
+from tests.sandbox.liveness import alive
 
 PROMPT = "fix the failing test"
 ANSWER = "`add` subtracted. Fixed in calc.py; the test is green."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -211,6 +213,32 @@ async def test_export_writes_markdown_or_json_lines_and_spares_what_is_there(tmp
     assert "It is **this**." in made.read_text()
     with pytest.raises(SessionError, match="cannot be written"):
         await scene.do("/export no/such/folder/x.md")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [made.name, "all of it.jsonl", "all.JSON"]
+    )
+
+
+@pytest.mark.parametrize("force", ["", " --force"])
+async def test_an_export_that_fails_midway_leaves_nothing_and_spares_what_was_there(
+    tmp_path: Path, force: str
+) -> None:
+    scene = Scene(str(tmp_path))
+    scene.session.past = turn(0, "what is it?", "It is **this**." * 10_000)
+    there = tmp_path / "there.md"
+    if force:
+        there.write_text("mine")
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
+    try:
+        with pytest.raises(SessionError, match="cannot be written: File too large"):
+            await scene.do(f"/export there.md{force}")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == (
+        [("there.md", "mine")] if force else []
+    )
 
 
 async def test_context_is_a_bar_and_a_row_for_each_category_that_has_something() -> None:

@@ -10,7 +10,6 @@ def alive(pid: int) -> bool:
     """True unless the process is gone or a zombie nobody has reaped yet."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes()
+    except (ProcessLookupError, FileNotFoundError):
         return False
-    stat = Path(f"/proc/{pid}/stat")
-    return not stat.exists() or b") Z" not in stat.read_bytes()

@@ -49,9 +49,9 @@ async def test_a_title_is_one_line_of_at_most_80_characters(tmp_path: Path) -> N
 async def test_an_empty_title_gives_the_session_back_to_titles_that_are_made(tmp_path: Path) -> None:
     session = await told_session(tmp_path, 2)
     rename(session.directory, "Mine")
-    assert rename(session.directory, " \n\t ") == "prompt 1"
+    assert rename(session.directory, " \n\t ") == "prompt 0"
     summary = summary_of(session.directory)
-    assert (summary.title, summary.title_source) == ("prompt 1", "prompt")
+    assert (summary.title, summary.title_source) == ("prompt 0", "prompt")
 
 
 async def test_a_session_that_another_process_drives_is_renamed_and_pinned_and_keeps_both(

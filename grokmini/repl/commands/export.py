@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import SessionEvent
 from grokmini.render.markdown_log import MarkdownLog
 from grokmini.repl.commands.result import CommandContext, Say, say
+from grokmini.text.paths import real_path
 
 FORCE = "--force"
 
@@ -41,12 +43,23 @@ def _place(cwd: str, name: str, home: str) -> Path:
 
 
 def _write(path: Path, pieces: Iterable[str], force: bool) -> int:
-    """Write a file whole and give its size in bytes. One that is there is left alone unless it may go."""
+    """Write a file whole or not at all, and give its size in bytes. One that is there is left alone unless it may
+    go; then the new one takes its place in one step.
+    """
     size = 0
+    real = Path(real_path(path))
+    made = real.with_name(f".{real.name[:200]}.{os.getpid()}.tmp") if force else real
     try:
-        with path.open("wb" if force else "xb") as file:
-            for piece in pieces:
-                size += file.write(piece.encode("utf-8", "replace"))
+        with made.open("xb") as file:
+            try:
+                for piece in pieces:
+                    size += file.write(piece.encode("utf-8", "replace"))
+                file.flush()
+                if force:
+                    made.replace(real)
+            except OSError:
+                made.unlink(missing_ok=True)
+                raise
     except FileExistsError:
         raise SessionError(f"{path} is there already", "give another name, or /export NAME --force") from None
     except OSError as error:

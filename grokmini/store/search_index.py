@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.events import EventRecord, TextDelta, ToolCallReady, TurnEnded, TurnStarted
@@ -41,29 +41,24 @@ CREATE TABLE session (
 CREATE INDEX session_folder ON session (folder);
 CREATE TABLE piece (
     id INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL,
     prompt INTEGER NOT NULL,
     kind TEXT NOT NULL
 );
-CREATE INDEX piece_session ON piece (session, kind);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')
+"""
+SHIFT: Final = 24
+"""A piece's number is its session's, shifted so far, and its place in the session; 0 is the title. So what the words
+are in is known from the numbers alone, without looking anything up.
 """
 _KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt FROM session"
 _KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt FROM session WHERE directory = ?"
-_PLACE: Final = "session.directory, session.title, session.updated, piece.prompt, piece.kind, words.rowid"
-_HELD: Final = """
-FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = piece.session
-WHERE words MATCH :query AND (:folder = '' OR session.folder = :folder)
-"""
-_BEST: Final = f"SELECT {_PLACE} {_HELD} ORDER BY (piece.kind = 'title') DESC, words.rank"
-_NEWEST: Final = f"""
-SELECT {_PLACE}, max(piece.kind = 'title') AS titled {_HELD} GROUP BY session.id
-ORDER BY titled DESC, session.updated DESC
-"""
-_HOLDING: Final = f"SELECT DISTINCT session.id {_HELD}"
-_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
-_SNIPPET: Final = """
-SELECT snippet(words, 0, '', '', '…', 14) FROM words WHERE words MATCH ? AND rowid = ?
+_HELD: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
+_RANKED: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
+_NEWEST: Final = "SELECT id FROM session WHERE :folder IN ('', folder) ORDER BY updated DESC"
+_HIT: Final = f"""
+SELECT directory, title, updated, piece.prompt, kind, snippet(words, 0, '', '', '…', 14)
+FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = words.rowid >> {SHIFT}
+WHERE words MATCH ? AND words.rowid = ?
 """
 PIECE: Final = 20_000
 """Characters of a text that one row holds; longer ones are split."""
@@ -166,37 +161,18 @@ class SearchIndex:
         return self._surely(lambda: self._search(terms, folder, limit))
 
     def _search(self, terms: list[str], folder: str, limit: int) -> list[Hit]:
-        hits = self._places(" ".join(terms), folder, limit)
-        if len(hits) < limit and len(terms) > 1:
-            known = {hit.directory for hit in hits}
-            hits += [hit for hit in self._scattered(terms, folder, limit) if hit.directory not in known]
-        return hits[:limit]
-
-    def _places(self, query: str, folder: str, limit: int, among: frozenset[str] | None = None) -> list[Hit]:
-        """The best place of each session that fits an FTS5 query."""
         connection = self._open()
-        values = {"query": query, "folder": folder}
-        (places,) = connection.execute(_COUNT, (query, MANY + 1)).fetchone()
-        best: dict[str, Any] = {}
-        for row in connection.execute(_NEWEST if places > MANY else _BEST, values):
-            if among is None or row[0] in among:
-                best.setdefault(row[0], row)
-        return [_hit(connection, query, row) for row in list(best.values())[:limit]]
-
-    def _scattered(self, terms: list[str], folder: str, limit: int) -> list[Hit]:
-        """Sessions that hold each of the words somewhere, with the best place of any of them."""
-        connection = self._open()
-        common: set[int] | None = None
-        for term in terms:
-            found = {number for (number,) in connection.execute(_HOLDING, {"query": term, "folder": folder})}
-            common = found if common is None else common & found
-            if not common:
-                return []
-        named = {
-            number: directory for directory, number in connection.execute("SELECT directory, id FROM session")
-        }
-        among = frozenset(named[number] for number in common or ())
-        return self._places(" OR ".join(terms), folder, limit, among)
+        sessions = [number for (number,) in connection.execute(_NEWEST, {"folder": folder})]
+        found = _found(connection, " ".join(terms), sessions, limit)
+        if len(found) < limit and len(terms) > 1:
+            common = set(sessions) - {hit.session for hit in found}
+            for term in terms:
+                if common:
+                    common &= {place >> SHIFT for (place,) in connection.execute(_HELD, (term,))}
+            others = [number for number in sessions if number in common]
+            if others:
+                found += _found(connection, " OR ".join(terms), others, limit - len(found))
+        return [_hit(connection, place) for place in found]
 
     def close(self) -> None:
         """Give the file back; a later use opens it again."""
@@ -261,8 +237,7 @@ class SearchIndex:
                 (path, str(directory.parent)),
             )
             known = _Known(cursor.lastrowid or 0)
-        _remove_pieces(connection, known.id, "title")
-        _add(connection, known.id, [Piece(title, known.prompt, "title")])
+        _put(connection, known.id << SHIFT, Piece(title, known.prompt, "title"))
         tail = UpdatesTail(directory, after_seq=known.seq, offset=known.offset)
         prompt = known.prompt
         with suppress(OSError):
@@ -280,11 +255,13 @@ class SearchIndex:
 @contextmanager
 def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     """All of it or nothing, one process at a time."""
+    import sqlite3
+
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
     except BaseException:
-        with suppress(Exception):  # the error that brought us here is the one to tell
+        with suppress(sqlite3.Error):  # the error that brought us here is the one to tell
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
@@ -295,10 +272,40 @@ def _known(connection: sqlite3.Connection, path: str) -> _Known | None:
     return None if row is None else _Known(*row)
 
 
-def _hit(connection: sqlite3.Connection, query: str, row: Any) -> Hit:
-    """A row of a search with the words around the place. They are made for what is shown only: they cost most."""
-    directory, title, updated, prompt, kind, place = row[:6]
-    (snippet,) = connection.execute(_SNIPPET, (query, place)).fetchone()
+class _Place(NamedTuple):
+    """A piece that fits a query."""
+
+    query: str
+    piece: int
+
+    @property
+    def session(self) -> int:
+        """The session that it is of."""
+        return self.piece >> SHIFT
+
+
+def _found(connection: sqlite3.Connection, query: str, sessions: list[int], limit: int) -> list[_Place]:
+    """The best place of each of these sessions (given newest first) that fits, at most so many; titles first."""
+    places = [place for (place,) in connection.execute(_HELD, (query,))]
+    first: dict[int, int] = {}
+    for place in places:
+        first.setdefault(place >> SHIFT, place)
+    titled = [number for number in sessions if number in first and first[number] == number << SHIFT]
+    order = dict.fromkeys(titled)
+    if len(places) > MANY:
+        order |= dict.fromkeys(number for number in sessions if number in first)
+    else:
+        among, best = set(sessions), dict.fromkeys(titled, 0)
+        for (place,) in connection.execute(_RANKED, (query,)):
+            if place >> SHIFT in among and best.setdefault(place >> SHIFT, place) == place:
+                order.setdefault(place >> SHIFT)
+        first |= {number: place for number, place in best.items() if place}
+    return [_Place(query, first[number]) for number in list(order)[:limit]]
+
+
+def _hit(connection: sqlite3.Connection, place: _Place) -> Hit:
+    """A place with the words around it. They are made for what is shown only: they cost most."""
+    directory, title, updated, prompt, kind, snippet = connection.execute(_HIT, place).fetchone()
     path = Path(directory)
     return Hit(path.name, path, title, updated, prompt, kind, " ".join(snippet.split()))
 
@@ -354,19 +361,27 @@ def _split(text: str, prompt: int, kind: str) -> Iterator[Piece]:
 
 
 def _add(connection: sqlite3.Connection, session: int, pieces: Iterable[Piece]) -> None:
-    for piece in pieces:
-        cursor = connection.execute(
-            "INSERT INTO piece (session, prompt, kind) VALUES (?, ?, ?)", (session, piece.prompt, piece.kind)
-        )
-        connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (cursor.lastrowid, piece.text))
+    """Add pieces behind those that the session has; the title's place is its first."""
+    (last,) = connection.execute(
+        "SELECT max(id) FROM piece WHERE id BETWEEN ? AND ?", _range_of(session)
+    ).fetchone()
+    for number, piece in enumerate(pieces, (last or session << SHIFT) + 1):
+        _put(connection, number, piece)
 
 
-def _remove_pieces(connection: sqlite3.Connection, session: int, kind: str = "") -> None:
-    wanted = "session = ?1 AND (?2 = '' OR kind = ?2)"
-    connection.execute(
-        f"DELETE FROM words WHERE rowid IN (SELECT id FROM piece WHERE {wanted})", (session, kind)
-    )
-    connection.execute(f"DELETE FROM piece WHERE {wanted}", (session, kind))
+def _put(connection: sqlite3.Connection, number: int, piece: Piece) -> None:
+    """Write a piece in its place, where there may be another."""
+    connection.execute("INSERT OR REPLACE INTO piece VALUES (?, ?, ?)", (number, piece.prompt, piece.kind))
+    connection.execute("INSERT OR REPLACE INTO words (rowid, text) VALUES (?, ?)", (number, piece.text))
+
+
+def _remove_pieces(connection: sqlite3.Connection, session: int) -> None:
+    connection.execute("DELETE FROM words WHERE rowid BETWEEN ? AND ?", _range_of(session))
+    connection.execute("DELETE FROM piece WHERE id BETWEEN ? AND ?", _range_of(session))
+
+
+def _range_of(session: int) -> tuple[int, int]:
+    return session << SHIFT, (session + 1 << SHIFT) - 1
 
 
 def _size(path: Path) -> int:

@@ -80,11 +80,6 @@ def figure_of_item(item: ConversationItem) -> Figure:
             assert_never(item)
 
 
-def figure_of_items(items: Iterable[ConversationItem]) -> Figure:
-    """Estimate several items."""
-    return sum_of_figures(map(figure_of_item, items))
-
-
 def sum_of_figures(figures: Iterable[Figure]) -> Figure:
     """All of them together."""
     plain = careful = 0

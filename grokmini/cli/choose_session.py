@@ -13,7 +13,6 @@ from grokmini.cli.report import say
 from grokmini.config.paths import Places
 from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import SessionBusyError, is_driven
-from grokmini.store.fork import fork_session
 from grokmini.store.sessions import OpenSession, SessionStore, memory_session
 
 WAIT_SECONDS = 30.0
@@ -76,6 +75,8 @@ async def open_files(
         )
     session_id = await asyncio.to_thread(_wanted, store, open_as, cwd)
     if open_as.fork:
+        from grokmini.store.fork import fork_session
+
         session_id = (await asyncio.to_thread(fork_session, store, session_id, cwd=cwd)).session_id
     try:
         return await _open_when_free(store, session_id, 0.0 if interactive else wait_seconds)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.ids import is_session_id, is_session_prefix
-from grokmini.render.session_list import ago
+from grokmini.render.figures import ago
 from grokmini.store.driver_lock import holder
 from grokmini.store.sessions import SessionInfo, SessionStore
 from grokmini.text.nearest import nearest

@@ -53,8 +53,8 @@ def run(parsed: Parsed) -> int:
 
 def what_goes(info: SessionInfo, now: float) -> str:
     """One session in a line: what it is called, how much it holds, how old it is."""
-    from grokmini.render.figures import plural
-    from grokmini.render.session_list import NO_TITLE, ago
+    from grokmini.render.figures import ago, plural
+    from grokmini.render.session_list import NO_TITLE
 
     summary = info.summary
     facts = [plural(summary.turns, "prompt"), size_text(size_of(info.directory)), ago(now - info.updated)]

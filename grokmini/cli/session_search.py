@@ -80,7 +80,8 @@ def lines_of(hits: Sequence[Hit], now: float) -> list[str]:
     """Each hit in two lines: which session and when, and the words with what is around them."""
     from grokmini.cli.session_place import session_ids
     from grokmini.cli.sessions import terminal_width
-    from grokmini.render.session_list import NO_TITLE, ago, unique_length
+    from grokmini.render.figures import ago
+    from grokmini.render.session_list import NO_TITLE, unique_length
     from grokmini.text.sanitise import sanitise
     from grokmini.text.width import cut_to_width
 

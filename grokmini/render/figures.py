@@ -15,6 +15,21 @@ def seconds_text(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def ago(seconds: float) -> str:
+    """A time gone by in two units of size: `now`, `12 min`, `5 h`, `3 days`, `7 weeks`, `2 years`."""
+    minutes = int(max(0.0, seconds) // 60)
+    if minutes < 1:
+        return "now"
+    if minutes < 120:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h"
+    days = minutes // (24 * 60)
+    if days < 28:
+        return f"{days} days"
+    return f"{days // 7} weeks" if days < 730 else f"{days // 365} years"
+
+
 def count_text(count: int) -> str:
     """A large number, shortened: `950`, `3.1k`, `218k`, `1.2M`."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from grokmini.render.figures import ago
 from grokmini.text.width import cell_width, cut_to_width
 
 ID_LENGTH = 8
@@ -26,21 +27,6 @@ class Row(NamedTuple):
     live: bool
     pinned: bool
     folder: str = ""
-
-
-def ago(seconds: float) -> str:
-    """A time gone by in two units of size: `now`, `12 min`, `5 h`, `3 days`, `7 weeks`, `2 years`."""
-    minutes = int(max(0.0, seconds) // 60)
-    if minutes < 1:
-        return "now"
-    if minutes < 120:
-        return f"{minutes} min"
-    if minutes < 48 * 60:
-        return f"{minutes // 60} h"
-    days = minutes // (24 * 60)
-    if days < 28:
-        return f"{days} days"
-    return f"{days // 7} weeks" if days < 730 else f"{days // 365} years"
 
 
 def unique_length(shown: Sequence[str], every: Sequence[str]) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from grokmini.protocol.errors import SandboxError
@@ -148,10 +147,3 @@ def _below(top: str, depth: int | None, wanted: re.Pattern[str]) -> Iterator[str
                 yield entry.path
             elif entry.is_dir(follow_symlinks=False) and (depth is None or entry.path.count("/") < depth):
                 waiting.append(entry.path)
-
-
-def real_paths(paths: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:
-    """Each path with where it leads, once."""
-    return tuple(
-        dict.fromkeys(real for path in paths for real in (os.path.realpath(path),) if Path(real).exists())
-    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 OFF: Final = "off"
 DEFAULT: Final = "workspace"
@@ -11,8 +10,7 @@ BUILT_IN: Final = ("off", "workspace", "read-only", "strict", "devbox")
 _WIDTH: Final = {"off": 4, "devbox": 3, "workspace": 2, "read-only": 1, "strict": 0}
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """A profile, `extends` resolved. `base` is the built-in one it comes from.
 
     `read`, `write` and `deny` hold paths and (deny) globs as written; `network` None is the base's.
@@ -49,12 +47,3 @@ def built_in(name: str) -> Profile:
     if name not in BUILT_IN:
         raise KeyError(name)
     return Profile(name, name)
-
-
-def is_tighter(new: Profile, old: Profile) -> bool:
-    """Whether going from one profile to the other takes nothing new into reach."""
-    if _WIDTH[new.base] > _WIDTH[old.base] or (old.blocks_network and not new.blocks_network):
-        return False
-    kept = set(old.deny) <= set(new.deny) and not (new.allow_unix and not old.allow_unix)
-    more = set(new.write) <= set(old.write) and set(new.read) <= set(old.read) and set(new.env) <= set(old.env)
-    return kept and more

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grokmini.chat.estimate import Figure, figure_of_item, figure_of_items
+from grokmini.chat.estimate import Figure, figure_of_item, sum_of_figures
 from grokmini.chat.images import BODY_HIGH, GONE
 from grokmini.chat.request import CopyState, RequestCopy
 from grokmini.protocol.items import (
@@ -36,6 +36,11 @@ SEES = msgspec.structs.replace(MODEL, supports=Supports(images=True))
 def counted(items: Sequence[ConversationItem]) -> list[tuple[ConversationItem, Figure]]:
     """Items with their estimates."""
     return [(item, figure_of_item(item)) for item in items]
+
+
+def figure_of_items(items: Sequence[ConversationItem]) -> Figure:
+    """What several items are estimated at."""
+    return sum_of_figures(map(figure_of_item, items))
 
 
 def build(copy: RequestCopy, *, model: ModelSpec = MODEL, tools: tuple[ToolSpec, ...] = ()) -> ModelRequest:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from grokmini.cli.session_rows import row_of
-from grokmini.render.session_list import Row, ago, table, unique_length
+from grokmini.render.figures import ago
+from grokmini.render.session_list import Row, table, unique_length
 from grokmini.store.sessions import SessionInfo
 from grokmini.store.summary import Summary
 from grokmini.text.width import cell_width

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.profile import Profile, built_in, is_tighter
+from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.profile_file import Profiles, read_profiles
 
 
@@ -81,10 +81,3 @@ def test_a_projects_profile_has_a_hash_that_changes_with_it(tmp_path: Path) -> N
 )
 def test_a_profile_that_opens_more_than_workspace_is_known(profile: Profile, more: bool) -> None:
     assert profile.grants_more is more
-
-
-def test_only_what_takes_nothing_new_into_reach_counts_as_tighter() -> None:
-    assert is_tighter(built_in("strict"), built_in("workspace"))
-    assert not is_tighter(built_in("workspace"), built_in("strict"))
-    assert not is_tighter(Profile("a", "read-only", network="open"), built_in("read-only"))
-    assert not is_tighter(built_in("workspace"), Profile("a", "workspace", deny=("x",)))

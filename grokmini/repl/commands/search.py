@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from grokmini.protocol.errors import UsageError
+from grokmini.render.figures import ago
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM
-from grokmini.render.session_list import ago, unique_length
+from grokmini.render.session_list import unique_length
 from grokmini.repl.commands.result import CommandContext, Say, say
 from grokmini.text.width import cut_to_width
 

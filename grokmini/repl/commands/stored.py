@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from grokmini.render.figures import ago
 from grokmini.render.lines import EMPTY, Line, line_of
 from grokmini.render.look import DIM
-from grokmini.render.session_list import Row, ago, table, unique_length
+from grokmini.render.session_list import Row, table, unique_length
 from grokmini.repl.commands.repaint import TURNS, turn_lines
 from grokmini.repl.commands.result import CommandContext, GoOn, Say, say
 from grokmini.repl.ports import OpenedSession

@@ -11,6 +11,7 @@ from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ContentPart
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import Look
+from grokmini.render.spans import wrap_spans
 from grokmini.repl.commands import table
 from grokmini.repl.commands.result import CommandContext, Copy, GoOn, Leave, Page, Pick, Result, Say
 from grokmini.repl.dispatch import Message, Shell, Slash, classify
@@ -134,7 +135,10 @@ class Submissions:
             self._history_failed = True
 
     def _say(self, text: str) -> None:
-        self._host.print_lines([line_of(text)])
+        self._host.print_lines(self._wrapped([line_of(text)]))
+
+    def _wrapped(self, lines: Sequence[Line]) -> list[Line]:
+        return [row for line in lines for row in wrap_spans(line.spans, self._host.width)]
 
     def _command(self, slash: Slash) -> None:
         row = table.find(slash.name)
@@ -164,7 +168,7 @@ class Submissions:
 
     async def _apply(self, result: Result) -> None:
         if isinstance(result, Say):
-            self._host.print_lines(result.lines)
+            self._host.print_lines(self._wrapped(result.lines) if result.prose else result.lines)
         elif isinstance(result, Page):
             self._host.page(result.lines)
         elif isinstance(result, Leave):

@@ -351,6 +351,14 @@ async def test_tab_completes_commands_and_paths(tmp_path: Path) -> None:
         await t.person.see("@calculator.py")
 
 
+async def test_what_is_said_is_broken_between_words() -> None:
+    name = "z" * 52
+    async with talk() as t:
+        await t.person.see_prompt()
+        t.person.type(f"/{name}\r")
+        await t.person.see(f"there is no command /{name}: /help\nlists them")
+
+
 async def test_history_is_kept_for_the_next_run_and_can_be_searched(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     for text in ("fix the parser", "write the docs"):

@@ -27,9 +27,10 @@ class CommandContext(NamedTuple):
 
 
 class Say(NamedTuple):
-    """Print these lines."""
+    """Print these lines. `prose` says that they are sentences, to be wrapped between words."""
 
     lines: tuple[Line, ...]
+    prose: bool = False
 
 
 class Page(NamedTuple):
@@ -76,8 +77,8 @@ Run: TypeAlias = Callable[[str, CommandContext], Awaitable[Result]]
 
 
 def say(*rows: str) -> Say:
-    """Print these rows."""
-    return Say(tuple(line_of(row) for row in rows))
+    """Print these sentences, each in rows of its own."""
+    return Say(tuple(line_of(row) for row in rows), prose=True)
 
 
 def say_lines(lines: Iterable[Line]) -> Say:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.inline_pty import inline_pty
-from tests.e2e.inline_terminal import inline_terminal
+from tests.e2e.inline_terminal import InlineTerminal, inline_terminal
 from tests.e2e.program import Place, until
 from tests.e2e.test_inline_keys import PARAGRAPHS, held
 from tests.fakes.model_server import ModelServer, call, reply
@@ -22,17 +24,25 @@ def driver_pid(place: Place) -> int:
     return int((place.sessions[0] / "driver.lock").read_text().split()[0])
 
 
+@contextmanager
+def two_windows(
+    place: Place, server: ModelServer, folder: Path
+) -> Iterator[tuple[InlineTerminal, InlineTerminal]]:
+    """Two terminals in the same project."""
+    folders = folder / "a", folder / "b"
+    for each in folders:
+        each.mkdir()
+    with (
+        inline_terminal(place, server, folders[0]) as first,
+        inline_terminal(place, server, folders[1]) as second,
+    ):
+        yield first, second
+
+
 def test_a_second_window_watches_and_takes_over_when_the_first_leaves(place: Place, tmp_path: Path) -> None:
     gate = threading.Event()
-    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
-    first_folder.mkdir()
-    second_folder.mkdir()
     answers = [reply("one is done"), held(reply(PARAGRAPHS), gate, left=12), reply("three is done")]
-    with (
-        ModelServer(answers) as server,
-        inline_terminal(place, server, first_folder) as first,
-        inline_terminal(place, server, second_folder) as second,
-    ):
+    with ModelServer(answers) as server, two_windows(place, server, tmp_path) as (first, second):
         first.start()
         first.prompt("question one")
         first.see("one is done")
@@ -65,15 +75,8 @@ def test_a_second_window_watches_and_takes_over_when_the_first_leaves(place: Pla
 
 
 def test_what_is_asked_in_the_other_window_is_seen_and_not_answered_here(place: Place, tmp_path: Path) -> None:
-    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
-    first_folder.mkdir()
-    second_folder.mkdir()
     answers = [reply(calls=[call("run_terminal_command", command="touch made")]), reply("it is made")]
-    with (
-        ModelServer(answers) as server,
-        inline_terminal(place, server, first_folder) as first,
-        inline_terminal(place, server, second_folder) as second,
-    ):
+    with ModelServer(answers) as server, two_windows(place, server, tmp_path) as (first, second):
         first.start()
         first.prompt("make it")
         first.see_on_screen("1 yes")
@@ -91,13 +94,9 @@ def test_a_driver_killed_in_the_midst_of_a_turn_leaves_a_session_to_take_over(
     place: Place, tmp_path: Path
 ) -> None:
     gate = threading.Event()
-    first_folder, second_folder = tmp_path / "a", tmp_path / "b"
-    first_folder.mkdir()
-    second_folder.mkdir()
     with (
         ModelServer([held(reply(PARAGRAPHS), gate), reply("after the kill")]) as server,
-        inline_terminal(place, server, first_folder) as first,
-        inline_terminal(place, server, second_folder) as second,
+        two_windows(place, server, tmp_path) as (first, second),
     ):
         first.start()
         first.prompt("question one")

@@ -104,9 +104,11 @@ class Place(NamedTuple):
         return int(path.read_text())
 
     def events(self) -> list[dict[str, Any]]:
-        """The saved events of the only session."""
-        (folder,) = self.sessions
-        return [json.loads(line) for line in (folder / "updates.jsonl").read_bytes().splitlines()]
+        """The whole events that the only session has saved so far: none before it has begun to."""
+        saved = [folder / "updates.jsonl" for folder in self.sessions]
+        text = b"".join(path.read_bytes() for path in saved if path.exists())
+        assert len(saved) < 2, "there are several sessions"
+        return [json.loads(line) for line in text[: text.rfind(b"\n") + 1].splitlines()]
 
     @property
     def sessions(self) -> list[Path]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pexpect
@@ -46,9 +47,10 @@ def half_told(gate: threading.Event) -> Reply:
     return Reply(chunks=whole.chunks, gates={len(whole.chunks) // 2: gate})
 
 
-def start(place: Place, *words: str, server: ModelServer | None = None) -> subprocess.Popen[str]:
-    """The program with its output in a pipe."""
-    return subprocess.Popen(
+@contextmanager
+def started(place: Place, *words: str, server: ModelServer | None = None) -> Iterator[subprocess.Popen[str]]:
+    """The program with its output in a pipe; it does not outlive the block."""
+    with subprocess.Popen(
         [str(PROGRAM), *words],
         cwd=place.project,
         env=place.environment(server),
@@ -56,7 +58,19 @@ def start(place: Place, *words: str, server: ModelServer | None = None) -> subpr
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def telling(place: Place, gate: threading.Event) -> Iterator[subprocess.Popen[str]]:
+    """A session that has saved the first half of a story and waits for the gate."""
+    with ModelServer([half_told(gate)]) as server, started(place, "-p", "tell", server=server) as talk:
+        until(lambda: "S10" in json.dumps(place.events()))
+        yield talk
 
 
 def test_in_a_pipe_it_is_the_whole_session_as_plain_text(talked: Place) -> None:
@@ -131,7 +145,7 @@ def test_it_streams_the_first_lines_are_there_when_most_of_the_file_is_unread(ta
         for _ in range(300):
             file.write(lines)
     size = (folder / "updates.jsonl").stat().st_size
-    with start(talked, "log") as process:
+    with started(talked, "log") as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("grokmini ")
         (number,) = (
@@ -141,7 +155,6 @@ def test_it_streams_the_first_lines_are_there_when_most_of_the_file_is_unread(ta
         )
         position = int(Path(f"/proc/{process.pid}/fdinfo/{number}").read_text().split()[1])
         assert position < size / 2, "the pipe is full and nobody reads on"
-        process.kill()
 
 
 def on_terminal(place: Place, *words: str, **more: str) -> pexpect.spawn[str]:
@@ -207,10 +220,7 @@ def test_on_a_dumb_terminal_there_is_no_pager_and_no_escape(talked: Place) -> No
 
 def test_following_shows_what_is_said_while_it_is_said_and_ends_with_the_session(place: Place) -> None:
     gate = threading.Event()
-    with ModelServer([half_told(gate)]) as server:
-        talk = start(place, "-p", "tell", server=server)
-        until(lambda: place.sessions and "S10" in "".join(str(event) for event in place.events()))
-        log = start(place, "log", "--follow")
+    with telling(place, gate) as talk, started(place, "log", "--follow") as log:
         assert log.stdout is not None
         while "S10" not in log.stdout.readline():
             assert log.poll() is None
@@ -224,10 +234,7 @@ def test_following_shows_what_is_said_while_it_is_said_and_ends_with_the_session
 
 def test_following_ends_when_the_driver_is_killed(place: Place) -> None:
     gate = threading.Event()
-    with ModelServer([half_told(gate)]) as server:
-        talk = start(place, "-p", "tell", server=server)
-        until(lambda: place.sessions and "S10" in "".join(str(event) for event in place.events()))
-        log = start(place, "log", "-f", "--format", "json")
+    with telling(place, gate) as talk, started(place, "log", "-f", "--format", "json") as log:
         assert log.stdout is not None
         assert json.loads(log.stdout.readline())["type"] == "session_started"
         talk.kill()
@@ -240,10 +247,7 @@ def test_following_ends_when_the_driver_is_killed(place: Place) -> None:
 @pytest.mark.parametrize(("way", "code"), [("reader leaves", 0), ("Ctrl-C", 130)])
 def test_following_ends_while_the_session_goes_on(place: Place, way: str, code: int) -> None:
     gate = threading.Event()
-    with ModelServer([half_told(gate)]) as server:
-        talk = start(place, "-p", "tell", server=server)
-        until(lambda: place.sessions and "S10" in "".join(str(event) for event in place.events()))
-        log = start(place, "log", "--follow")
+    with telling(place, gate) as talk, started(place, "log", "--follow") as log:
         assert log.stdout is not None
         while "S10" not in log.stdout.readline():
             assert log.poll() is None

@@ -18,6 +18,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import how_to_get, losses, remarks
+from grokmini.sandbox.git_folders import make_hook_folders
 from grokmini.sandbox.launch import (
     LAUNCHER,
     PYTHON,
@@ -182,6 +183,8 @@ class SandboxedRunner:
         lost = losses(policy, mechanisms)
         if lost:
             self._refuse_if_named(policy, lost, mechanisms)
+        if mechanisms.bwrap:
+            make_hook_folders(policy.protected)
         mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
         try:
             launcher = await _launch(policy, mechanisms, mounts)

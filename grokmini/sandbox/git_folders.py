@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -71,3 +73,14 @@ def git_protected(cwd: str) -> tuple[str, ...]:
         modules = sorted(Path(folder, "modules").glob("*/config"))[:_MODULES]
         found += [str(config.with_name(name)) for config in modules for name in ("hooks", "config")]
     return tuple(dict.fromkeys(found))
+
+
+def make_hook_folders(protected: Iterable[str]) -> None:
+    """Create the hook folders that repositories lack: what is not there cannot be mounted read-only."""
+    for path in protected:
+        hooks = Path(path)
+        if hooks.name != "hooks" or os.path.lexists(path) or not (hooks.parent / "HEAD").is_file():
+            continue
+        if os.path.realpath(hooks.parent) == str(hooks.parent):
+            with suppress(OSError):  # we cannot, so commands cannot either
+                hooks.mkdir()

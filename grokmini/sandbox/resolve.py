@@ -121,13 +121,9 @@ def environment_of(profile: Profile, around: Around) -> dict[str, str]:
 
 
 def make_folders(policy: Policy) -> None:
-    """Create what has to be there before mounts are made: scratch, caches, empty hook folders. Raises `OSError`."""
+    """Create what commands write to before mounts are made: scratch and caches. Raises `OSError`."""
     for folder in filter(None, (policy.scratch, *policy.caches)):
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-    for path in policy.protected:
-        hooks = Path(path)
-        if hooks.name == "hooks" and (hooks.parent / "HEAD").is_file() and not os.path.lexists(path):
-            hooks.mkdir()
 
 
 def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple[str, ...]:

@@ -300,6 +300,18 @@ async def test_protected_paths_are_covered_once_a_command_made_them(tmp_path: Pa
         assert not (tmp_path / "cwd/other").exists()
 
 
+async def test_a_repository_made_without_hooks_cannot_be_given_some(tmp_path: Path) -> None:
+    policy = workspace(tmp_path)
+    policy = dataclasses.replace(
+        policy, protected=(f"{tmp_path}/cwd/.git/hooks", f"{tmp_path}/cwd/.git/config")
+    )
+    async with running(policy) as runner:
+        await said(runner, "git init -q --template= . && ! test -e .git/hooks && touch made", tmp_path / "cwd")
+        await said(runner, "mkdir -p .git/hooks; touch .git/hooks/pre-commit", tmp_path / "cwd")
+        assert (tmp_path / "cwd/made").exists()
+        assert list((tmp_path / "cwd/.git/hooks").iterdir()) == []
+
+
 async def test_globs_are_scanned_anew_before_each_command(tmp_path: Path) -> None:
     policy = workspace(tmp_path)
     secret = tmp_path / "cwd/secret"

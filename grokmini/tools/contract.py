@@ -26,12 +26,15 @@ T = TypeVar("T")
 class ToolOutput:
     """What a call gave. `output` is clean text for people, audit and replay; `prompt_text` is what the model
     reads (the output itself when left empty). `spill` is the file that holds the whole output if it was cut.
+    `stopped` says why the sandbox stopped the call or a part of it, rule and path in one sentence; empty when it
+    did not.
     """
 
     output: str
     prompt_text: str = ""
     display: Display | None = None
     spill: str | None = None
+    stopped: str = ""
 
     @property
     def for_model(self) -> str:
@@ -133,7 +136,11 @@ class ToolNames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
-    """What one call knows. `call_name` is our own name for its files (`{prompt}-{n}`), never the server's id."""
+    """What one call knows. `call_name` is our own name for its files (`{prompt}-{n}`), never the server's id.
+
+    `outside`: the person let this one call out of the sandbox; a call that writes files may then write the real
+    paths in `approved` and no others outside of it.
+    """
 
     call_id: str
     call_name: str
@@ -143,6 +150,8 @@ class ToolCallContext:
     names: ToolNames
     spill: SpillFiles
     cancellation: Cancellation = field(default_factory=Cancellation)
+    outside: bool = False
+    approved: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

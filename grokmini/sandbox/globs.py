@@ -1,7 +1,8 @@
 """Globs of denied paths: one translation to a regular expression for all platforms, and the paths that match.
 
 `*` and `?` stand for anything but `/`, `**` for anything, `[abc]` and `[!abc]` for one character. The expression
-uses only what Python, extended POSIX expressions and Seatbelt read alike.
+uses only what Python, extended POSIX expressions and Seatbelt read alike. In an absolute pattern a backslash takes
+a character's meaning away; people cannot write one, it stands where a folder's own name holds a wildcard.
 """
 
 from __future__ import annotations
@@ -15,42 +16,74 @@ from grokmini.protocol.errors import SandboxError
 
 MAX_MATCHES: Final = 400
 MAX_LOOKED_AT: Final = 200_000
-WILD: Final = frozenset("*?[")
-_REFUSED: Final = frozenset("{}\\")
+_REFUSED: Final = frozenset('{}\\"')
+_WILDCARD: Final = re.compile(r"(?:[^\\*?\[]|\\.)*[*?\[]", re.DOTALL)
+"""Everything up to the first wildcard, itself included."""
 
 
 def is_glob(pattern: str) -> bool:
     """Whether the text holds a wildcard."""
-    return not WILD.isdisjoint(pattern)
+    return _WILDCARD.match(pattern) is not None
+
+
+def quoted(path: str) -> str:
+    """The path as a pattern that means itself alone."""
+    return re.sub(r"([\\*?\[])", r"\\\1", path)
+
+
+def unquoted(pattern: str) -> str:
+    """The path that a pattern without wildcards means."""
+    return re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)
+
+
+def fixed_folder(pattern: str) -> str:
+    """The deepest folder that an absolute pattern with wildcards names in full."""
+    first = _WILDCARD.match(pattern)
+    assert first is not None
+    return unquoted(first[0].rpartition("/")[0]) or "/"
+
+
+def without_links(pattern: str) -> str:
+    """The absolute pattern with the links in the part that it names in full resolved."""
+    if not is_glob(pattern):
+        return quoted(os.path.realpath(unquoted(pattern)))
+    folder = fixed_folder(pattern)
+    rest = pattern[len(quoted(folder)) :] if folder != "/" else pattern
+    return quoted(os.path.realpath(folder)).rstrip("/") + rest
 
 
 def anchored(pattern: str, folder: str, home: str) -> str:
     """The pattern as an absolute one: `~/` is the home folder, a name without `/` is meant at any depth.
 
-    Raises `SandboxError` for what cannot be said safely on every platform.
+    `folder` and `home` are paths. Raises `SandboxError` for what cannot be said safely on every platform.
     """
     if any(ord(character) < 32 or ord(character) == 127 for character in pattern) or not pattern:
         raise SandboxError(f"the pattern {pattern!r} is empty or holds control characters", "Write it anew.")
     if not _REFUSED.isdisjoint(pattern):
         raise SandboxError(
-            f"the pattern {pattern!r} holds braces or a backslash", "Write one pattern for each case."
+            f"the pattern {pattern!r} holds braces, a double quote or a backslash",
+            "Write one pattern for each case, with ? in place of such a character.",
         )
     stripped = pattern.rstrip("/") or "/"
     if stripped == "~" or stripped.startswith("~/"):
-        return os.path.normpath(home + stripped[1:])
-    if stripped.startswith("/"):
-        return os.path.normpath(stripped)
-    if "/" in stripped or not is_glob(stripped):
-        return os.path.normpath(f"{folder}/{stripped}")
-    return os.path.normpath(f"{folder}/**/{stripped}")
+        whole = quoted(home) + stripped[1:]
+    elif stripped.startswith("/"):
+        whole = stripped
+    else:
+        anywhere = "" if "/" in stripped or not is_glob(stripped) else "**/"
+        whole = f"{quoted(folder)}/{anywhere}{stripped}"
+    return "/" + os.path.normpath(whole).lstrip("/")
 
 
-def expression(pattern: str) -> str:
-    """An absolute pattern as an expression that matches whole paths."""
+def expression(pattern: str, *, below: bool = False) -> str:
+    """An absolute pattern as an expression that matches whole paths, with `below` also what lies below them."""
     out: list[str] = ["^"]
     position = 0
     while position < len(pattern):
-        if pattern.startswith("/**/", position):
+        if pattern[position] == "\\" and position + 1 < len(pattern):
+            out.append(_literal(pattern[position + 1]))
+            position += 2
+        elif pattern.startswith("/**/", position):
             out.append("/(.*/)?")
             position += 4
         elif pattern.startswith("**", position):
@@ -68,7 +101,7 @@ def expression(pattern: str) -> str:
         else:
             out.append(_literal(pattern[position]))
             position += 1
-    return "".join(out) + "$"
+    return "".join(out) + ("(/.*)?$" if below else "$")
 
 
 def _class_end(pattern: str, start: int) -> int:
@@ -110,12 +143,11 @@ def expand(pattern: str) -> tuple[str, ...]:
     `SandboxError` for too many matches or too much to look at.
     """
     if not is_glob(pattern):
-        return (pattern,)
-    first = min(pattern.index(character) for character in WILD if character in pattern)
+        return (unquoted(pattern),)
     found: list[str] = []
     wanted = re.compile(expression(pattern), re.DOTALL)
     deep = "**" in pattern
-    for path in _below(pattern[:first].rpartition("/")[0] or "/", None if deep else pattern.count("/"), wanted):
+    for path in _below(fixed_folder(pattern), None if deep else pattern.count("/"), wanted):
         found.append(path)
         if len(found) > MAX_MATCHES:
             raise SandboxError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.globs import MAX_MATCHES, anchored, expand, expression, matches
+from grokmini.sandbox.globs import (
+    MAX_MATCHES,
+    anchored,
+    expand,
+    expression,
+    matches,
+    quoted,
+    unquoted,
+    without_links,
+)
 
 _PIECES = st.sampled_from(["a", "b", ".", "*", "?", "/", "**", "/**/", "[ab]", "[!a]", "[a-c]", "+", "(", "$"])
 _PATTERNS = st.lists(_PIECES, min_size=1, max_size=6).map(lambda parts: "/" + "".join(parts))
@@ -66,7 +76,51 @@ def test_what_is_expanded_is_what_matches(tmp_path: Path) -> None:
         assert all(any(path == top or path.startswith(top + "/") for top in found) for path in wanted)
 
 
-@pytest.mark.parametrize("pattern", ["", "a\nb", "{a,b}", "a\\*", "a\x7f"])
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(_PATTERNS, st.lists(_PATHS, min_size=5, max_size=20))
+def test_the_expression_for_what_lies_below_matches_just_that_and_the_paths_themselves(
+    pattern: str, paths: list[str]
+) -> None:
+    below = re.compile(expression(pattern, below=True))
+    for path in paths:
+        parts = path.split("/")
+        above = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
+        assert bool(below.match(path)) == any(matches(pattern, one) for one in above)
+
+
+@pytest.mark.parametrize("name", ["[x]", "a*b", "what?", "back\\slash", 'a"b', "$(x)", "[", "x]", "*"])
+def test_a_folder_whose_name_holds_wildcards_is_meant_literally(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    other = tmp_path / "x"
+    for place in (folder, other):
+        (place / "sub").mkdir(parents=True)
+        (place / "sub/a.pem").touch()
+        (place / "plain").touch()
+    assert expand(anchored("*.pem", str(folder), "/nowhere")) == (str(folder / "sub/a.pem"),)
+    assert expand(anchored("~/sub/*", "/nowhere", str(folder))) == (str(folder / "sub/a.pem"),)
+    assert expand(anchored("plain", str(folder), "/nowhere")) == (str(folder / "plain"),)
+    assert unquoted(quoted(str(folder))) == str(folder)
+    assert matches(quoted(str(folder)), str(folder))
+    assert not matches(quoted(str(folder)), str(other))
+
+
+def test_patterns_in_the_root_folder_begin_with_one_slash() -> None:
+    assert matches(anchored("*.pem", "/", "/root"), "/etc/a.pem")
+    assert anchored("~/x", "/w", "/") == "/x"
+    assert anchored("//etc/x", "/w", "/root") == "/etc/x"
+
+
+def test_links_in_the_part_that_is_named_in_full_are_resolved(tmp_path: Path) -> None:
+    (tmp_path / "real[1]").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real[1]")
+    pattern = without_links(f"{tmp_path}/link/**/*.pem")
+    assert matches(pattern, f"{tmp_path}/real[1]/a/b.pem")
+    assert not matches(pattern, f"{tmp_path}/link/a.pem")
+    assert without_links("/*.pem") == "/*.pem"
+    assert unquoted(without_links(f"{tmp_path}/link")) == f"{tmp_path}/real[1]"
+
+
+@pytest.mark.parametrize("pattern", ["", "a\nb", "{a,b}", "a\\*", 'a"b', "a\x7f"])
 def test_what_cannot_be_said_safely_on_every_platform_is_refused(pattern: str) -> None:
     with pytest.raises(SandboxError):
         anchored(pattern, "/w", "/home/x")

@@ -20,7 +20,8 @@ class Policy:
     """What commands may do. All paths are absolute.
 
     `read_roots` count only without `read_all`; `protected` paths are read-only inside the writable ones, `denied`
-    ones cannot be read. `explicit`: the person named the profile, so what is missing stops the start.
+    ones cannot be read, nor can what matches `denied_globs` later (`denied` holds what matches them now).
+    `explicit`: the person named the profile, so what is missing stops the start.
     """
 
     profile: str
@@ -30,6 +31,7 @@ class Policy:
     write_roots: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
+    denied_globs: tuple[str, ...] = ()
     network: Literal["open", "blocked"] = "open"
     allow_unix: bool = False
     scratch: str = ""

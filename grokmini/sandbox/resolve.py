@@ -12,7 +12,7 @@ from typing import Final
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
-from grokmini.sandbox.globs import anchored, expand, is_glob
+from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.secrets import secret_paths
@@ -74,6 +74,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         write_roots=tuple(dict.fromkeys(writes)),
         protected=("/data",) if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
         denied=denied_paths(profile, around),
+        denied_globs=denied_globs(profile, around),
         network="blocked" if profile.blocks_network else "open",
         allow_unix=profile.allow_unix,
         scratch=around.scratch,
@@ -86,15 +87,23 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
 def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
     """What cannot be read, as things are now. Raises `SandboxError`."""
     found: list[str] = []
-    for pattern in profile.deny:
-        found += expand(anchored(pattern, around.cwd, around.home))
-    if around.protect_env_files:
-        for pattern in (".env", "**/.env", "**/.env.*"):
-            found += expand(anchored(pattern, around.cwd, around.home))
+    for pattern in _denied_patterns(profile, around):
+        found += expand(pattern)
     if around.protect_secrets and profile.base != "devbox":
         own = tuple(filter(None, (around.config, around.data, around.state)))
         found += secret_paths(around.home, around.env, own)
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def denied_globs(profile: Profile, around: Around) -> tuple[str, ...]:
+    """The absolute patterns of what cannot be read whenever it comes to be. Raises `SandboxError`."""
+    return tuple(without_links(pattern) for pattern in _denied_patterns(profile, around) if is_glob(pattern))
+
+
+def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
+    files = (".env", "**/.env", "**/.env.*") if around.protect_env_files else ()
+    for pattern in (*profile.deny, *files):
+        yield anchored(pattern, around.cwd, around.home)
 
 
 def protected_paths(around: Around) -> tuple[str, ...]:
@@ -144,7 +153,7 @@ def _place(text: str, around: Around, key: str) -> str:
         raise SandboxError(
             f"{key} of a sandbox profile takes folders, not {text!r}", "Only deny takes wildcards."
         )
-    path = os.path.realpath(anchored(text.removesuffix("/**"), around.cwd, around.home))
+    path = os.path.realpath(unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)))
     if key == "write" and any(own and _overlap(path, own) for own in (around.config, around.state)):
         raise SandboxError(
             f"a sandbox profile cannot open {path}: it holds grokmini's own settings", "Leave it out."

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from grokmini import __version__
@@ -19,6 +20,7 @@ from grokmini.cli.start_cleanup import start_cleanup
 from grokmini.cli.watched_session import WatchedSession
 from grokmini.cli.wire import Wired, start_session
 from grokmini.protocol.errors import SessionError, UsageError
+from grokmini.protocol.events import EventRecord, SessionEvent
 from grokmini.protocol.model import ModelSpec, Price
 from grokmini.render.figures import plural, short_path
 from grokmini.render.session_list import Row
@@ -27,6 +29,7 @@ from grokmini.session.turn import CONCISE_WINDOW
 from grokmini.store.driver_lock import is_driven
 from grokmini.store.fork import fork_session
 from grokmini.store.manage import delete, pin
+from grokmini.store.session_files import reason_of
 from grokmini.store.sessions import SessionInfo, SessionStore
 from grokmini.store.summary import Summary, read_summary
 from grokmini.store.updates import read_last_turns, read_updates
@@ -87,7 +90,7 @@ class Sessions:
             events=watched.events,
             usage=watched.usage,
             diff=lambda: "",
-            past=lambda: (record.event for record in read_updates(directory)),
+            records=lambda: _records(directory),
             last_turns=lambda turns: (),
             context=watched.context,
             facts=lambda: facts_of(directory, watched.driver or ""),
@@ -173,13 +176,31 @@ def opened_of(wired: Wired) -> OpenedSession:
         events=wired.events,
         usage=wired.chat.usage,
         diff=lambda: wired.workspace.changes.diff(None),
-        past=lambda: (record.event for record in read_updates(directory)),
-        last_turns=lambda turns: (record.event for record in read_last_turns(directory, turns)),
+        records=lambda: _records(directory),
+        last_turns=lambda turns: _last_turns(directory, turns),
         context=lambda: wired.chat.context(
             live.model, registry.specs(concise=live.model.context_window <= CONCISE_WINDOW)
         ),
         facts=lambda: facts_of(directory, "", live.model),
     )
+
+
+def _records(directory: Path) -> Iterator[EventRecord]:
+    """Every event that is kept. Raises `SessionError`."""
+    try:
+        yield from read_updates(directory)
+    except OSError as error:
+        raise SessionError(
+            f"the record of this session cannot be read: {reason_of(error)}",
+            "check its permissions and the disk",
+        ) from error
+
+
+def _last_turns(directory: Path, turns: int) -> Iterator[SessionEvent]:
+    """What there was before, as far as it can be read: going on does not need it."""
+    with suppress(OSError):
+        for record in read_last_turns(directory, turns):
+            yield record.event
 
 
 def facts_of(directory: Path, driver: str, model: ModelSpec | None = None) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from grokmini.chat.context import ContextReport
 from grokmini.protocol.commands import SessionCommand
-from grokmini.protocol.events import SessionEvent
+from grokmini.protocol.events import EventRecord, SessionEvent
 from grokmini.protocol.model import Price, Usage
 from grokmini.render.session_list import Row
 from grokmini.session.stream import Subscription
@@ -51,8 +51,9 @@ class OpenedSession(NamedTuple):
     """A session and the questions that it alone can answer.
 
     `events` is a subscription made before the first event, so that `session_started` is seen. `diff` gives the
-    unified diff of everything the agent changed in this session, `past` every event that is kept, oldest first,
-    `last_turns` those of so many last turns; all may read files and are called in a thread. `context` is what the
+    unified diff of everything the agent changed in this session, `records` every event that is kept, oldest first
+    (it raises `SessionError` when they cannot be read), `last_turns` those of so many last turns, without their
+    headers; all may read files and are called in a thread. `context` is what the
     next request is made of, `facts` what there is to know of the session, as label and value. `watched` says
     that another process drives it.
     """
@@ -61,11 +62,15 @@ class OpenedSession(NamedTuple):
     events: Subscription
     usage: Callable[[], Awaitable[UsageFigures]]
     diff: Callable[[], str]
-    past: Callable[[], Iterable[SessionEvent]]
+    records: Callable[[], Iterable[EventRecord]]
     last_turns: Callable[[int], Iterable[SessionEvent]]
     context: Callable[[], Awaitable[ContextReport]]
     facts: Callable[[], Sequence[tuple[str, str]]]
     watched: bool = False
+
+    def past(self) -> Iterable[SessionEvent]:
+        """Every event that is kept, oldest first, without its header. Reads files; raises `SessionError`."""
+        return (record.event for record in self.records())
 
 
 class FoundSession(NamedTuple):

@@ -33,6 +33,7 @@ from grokmini.store.lines import read_item
 from grokmini.store.manage import remove_empty_group
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.sessions import SessionInfo, SessionStore
+from grokmini.store.set_aside import refusal
 from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.store.updates import TURN_STARTED, read_event
 from grokmini.text.title import TITLE_LIMIT
@@ -94,14 +95,15 @@ def _before(source: Path, history: list[Stored], prompt_index: int) -> list[Stor
 
 def _copy(source: Path, target: Path, history: list[Stored], before_prompt: int | None) -> None:
     """A whole copy shares the files' blocks where it can. Whoever drives the session may be in the midst of a
-    line: the copy ends with the last whole one.
+    line: the copy ends with the last whole one. A record of events that cannot be read stays behind.
     """
     if before_prompt is None:
         _copy_lines(source / HISTORY, target / HISTORY, _end_of_lines)
-        _copy_lines(source / UPDATES, target / UPDATES, _end_of_lines)
     else:
         replace_file(target / HISTORY, (encode_stored(stored) + b"\n" for stored in history))
-        _copy_lines(source / UPDATES, target / UPDATES, partial(_start_of_turn, prompt_index=before_prompt))
+    if refusal(source / UPDATES) is None:
+        end = _end_of_lines if before_prompt is None else partial(_start_of_turn, prompt_index=before_prompt)
+        _copy_lines(source / UPDATES, target / UPDATES, end)
     for name in CARRIED_FILES:
         if (source / name).is_file():
             copy_file(source / name, target / name)

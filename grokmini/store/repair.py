@@ -25,6 +25,7 @@ from grokmini.store.jsonl import quarantine, read_jsonl
 from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
+from grokmini.store.set_aside import refusal
 from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.store.updates import read_updates
 from grokmini.text.title import title_of
@@ -136,8 +137,9 @@ class _Told:
 
 def _told(directory: Path) -> _Told:
     told = _Told()
-    for record in read_updates(directory):
-        told.hear(record.event)
+    if refusal(directory / UPDATES) is None:  # else the history alone has to tell
+        for record in read_updates(directory):
+            told.hear(record.event)
     return told
 
 

@@ -31,6 +31,7 @@ from grokmini.store.layout import (
     sync_directory,
 )
 from grokmini.store.lines import is_users_own
+from grokmini.store.set_aside import is_shut, refusal, set_aside
 from grokmini.store.summary import Summary, change_summary
 from grokmini.store.token_factors import write_factors
 
@@ -57,12 +58,13 @@ class SessionDisk:
         self._event_bytes = 0
         self.events_lost = 0
         self.log_deleted = False
+        self.log_refused: OSError | None = None
         self._log_begun = not new
         self._summary_changes: dict[str, object] = {}
         self._summary_exists = not new
         self._worth_keeping = not new
         self._lock: DriverLock | None = None
-        self._files: tuple[AppendFile, AppendFile] | None = None
+        self._files: tuple[AppendFile, AppendFile | None] | None = None
         self._new_names = False
         self._taken_over: SessionBusyError | None = None
 
@@ -136,7 +138,8 @@ class SessionDisk:
         """Write all that is waiting; with `durable` wait until it is on the disk itself.
 
         Without `index` the summary may wait, unless there is none yet: a session that nobody can find would
-        not be saved. Raises `OSError`.
+        not be saved. When the record of events alone refuses, they wait and `log_refused` says why: the history
+        is saved all the same. Raises `OSError`.
         """
         if self.by_lease:
             self.stay()
@@ -153,7 +156,8 @@ class SessionDisk:
         self._write_events(updates)
         if durable:
             history.sync()
-            updates.sync()
+            if updates is not None:
+                updates.sync()
         if self._worth_keeping and (index or not self._summary_exists):
             self._write_summary()
         if durable and self._new_names:
@@ -171,12 +175,7 @@ class SessionDisk:
         if self._lock is not None and not self.directory.is_dir():
             self._lock.release()
             self._lock = None
-        lost = 0
-        while self._event_bytes > EVENT_BYTES_LIMIT:
-            self._event_bytes -= len(self._events[lost])
-            lost += 1
-        del self._events[:lost]
-        self.events_lost += lost
+        self._bound_events()
 
     def close(self) -> None:
         """Give files and lock back. A new session in which nothing of the person's happened leaves no trace."""
@@ -187,20 +186,50 @@ class SessionDisk:
             self._lock.release()
             self._lock = None
 
-    def _open(self) -> tuple[AppendFile, AppendFile]:
+    def _bound_events(self) -> None:
+        """Let the oldest events go when too many wait."""
+        lost = 0
+        while self._event_bytes > EVENT_BYTES_LIMIT:
+            self._event_bytes -= len(self._events[lost])
+            lost += 1
+        del self._events[:lost]
+        self.events_lost += lost
+
+    def _open(self) -> tuple[AppendFile, AppendFile | None]:
         self.acquire()
-        if self._files is not None and any(file.is_deleted() for file in self._files):
+        if self._files is not None and any(file.is_deleted() for file in self._files if file is not None):
             raise FileNotFoundError(errno.ENOENT, "the session's files were deleted", str(self.directory))
         if self._files is None:
             history = AppendFile(self.directory / HISTORY)
             try:
-                updates = AppendFile(self.directory / UPDATES)
+                self._files = history, self._open_log()
             except OSError:
                 history.close()
                 raise
-            self._files = history, updates
+            self._new_names = True
+        elif self._files[1] is None and (updates := self._open_log()) is not None:
+            self._files = self._files[0], updates
             self._new_names = True
         return self._files
+
+    def _open_log(self) -> AppendFile | None:
+        """The record of events; what is in its place and is no file of ours is moved aside first.
+
+        None when that cannot be had although the disk takes everything else. Raises `OSError`.
+        """
+        path = self.directory / UPDATES
+        try:
+            if refusal(path) is not None:
+                set_aside(path)
+                self.log_deleted = True
+            updates = AppendFile(path)
+        except OSError as error:
+            if not is_shut(error):
+                raise
+            self.log_refused = error
+            return None
+        self.log_refused = None
+        return updates
 
     def _rewrite(self) -> None:
         lines = (encode_stored(stored) + b"\n" for stored in self._history)
@@ -209,7 +238,10 @@ class SessionDisk:
         self._whole = False
         self._written = len(self._history)
 
-    def _write_events(self, updates: AppendFile) -> None:
+    def _write_events(self, updates: AppendFile | None) -> None:
+        if updates is None:
+            self._bound_events()
+            return
         if not self._events:
             return
         appended = updates.append(self._events)
@@ -231,7 +263,8 @@ class SessionDisk:
     def _close_files(self) -> None:
         if self._files is not None:
             for file in self._files:
-                file.close()
+                if file is not None:
+                    file.close()
             self._files = None
 
 

@@ -190,9 +190,18 @@ def trouble_notice(trouble: Trouble) -> Notice:
             "tried again every few seconds; once it works, everything is written.",
             "not_saving",
         )
+    if trouble.log_refused is not None:
+        return Notice(
+            "error",
+            f"Events are not being recorded: {reason_of(trouble.log_refused)}. The conversation itself is saved; "
+            "`grokmini log` and search lack what happens from now on, until that file can be written.",
+            "not_recording",
+        )
     lost = f" {trouble.events_lost} old events of the log are missing." if trouble.events_lost else ""
     if trouble.log_deleted:
-        lost += " The record of earlier events was deleted: `grokmini log` and search begin here."
+        lost += (
+            " The record of earlier events is gone or could not be used: `grokmini log` and search begin here."
+        )
     return Notice("info", f"Saving works again; the whole conversation has been written.{lost}", "saving_again")
 
 

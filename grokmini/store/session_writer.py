@@ -58,12 +58,14 @@ Work: TypeAlias = Stored | EventRecord | ReplaceHistory | ChangeSummary | LearnF
 
 class Trouble(NamedTuple):
     """The first failure of a row, or with no error the end of one. `events_lost` could not be kept in memory;
-    `log_deleted` says that the file of earlier events went, and with it what they told.
+    `log_deleted` says that the file of earlier events went, and with it what they told. `log_refused` is the
+    failure of that file alone: all else is saved.
     """
 
     error: OSError | SessionError | None
     events_lost: int = 0
     log_deleted: bool = False
+    log_refused: OSError | None = None
 
 
 class SessionWriter:
@@ -81,6 +83,7 @@ class SessionWriter:
         self._disk = disk
         self._on_trouble = on_trouble
         self._failing = failing
+        self._log_refused = False
         self._retry_seconds = retry_seconds
         self._inbox: deque[Work] = deque()
         self._waiting: list[Flush] = []
@@ -230,10 +233,15 @@ class SessionWriter:
             self._fail(error)
             return False
         self._retry_due = None
-        if self._failing:
+        refused = self._disk.log_refused
+        log_works_again = self._log_refused and refused is None
+        if self._failing or log_works_again:
             self._failing = False
             self._on_trouble(Trouble(None, self._disk.events_lost, self._disk.log_deleted))
             self._disk.events_lost, self._disk.log_deleted = 0, False
+        if refused is not None and not self._log_refused:
+            self._on_trouble(Trouble(None, log_refused=refused))
+        self._log_refused = refused is not None
         return True
 
     def _fail(self, error: OSError | SessionError) -> None:

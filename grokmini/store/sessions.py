@@ -19,6 +19,7 @@ from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles, reason_of, trouble_notice
 from grokmini.store.session_writer import Trouble
+from grokmini.store.set_aside import is_shut, refusal, set_aside, size_of
 from grokmini.store.summary import Summary, read_summary
 from grokmini.store.token_factors import read_factors
 
@@ -117,13 +118,14 @@ class SessionStore:
         """Read a session; after the lock is held, since the former driver may only just have left."""
         try:
             read = read_jsonl(directory / HISTORY, read_item)
-            last_seq = last_number(directory / UPDATES, "seq")
         except OSError as error:
             disk.close()
             raise SessionError(
                 f"Session {directory.name} cannot be read: {reason_of(error)}.", "Check the file's permissions."
             ) from error
         summary, notices = _summary_of(directory)
+        last_seq, told = _last_seq(directory / UPDATES, ours=refused is None)
+        notices += told
         if read.skipped:
             notices.append(_skipped_notice(read.skipped, directory / HISTORY))
         if refused is not None:
@@ -243,6 +245,36 @@ def _summary_of(directory: Path) -> tuple[Summary, list[Notice]]:
         "summary_damaged",
     )
     return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent))), [notice]
+
+
+def _last_seq(path: Path, *, ours: bool) -> tuple[int, list[Notice]]:
+    """The number of the last event in a record, and what there is to say of it.
+
+    A record that cannot be read keeps nobody from the conversation: if it is `ours` to move it goes aside with all
+    that is in it. Numbers then begin above its size, which its own cannot have reached: an event takes a byte.
+    """
+    error = refusal(path)
+    if error is None:
+        try:
+            return last_number(path, "seq"), []
+        except OSError as reading:
+            error = reading
+    size = size_of(path)
+    if not ours or not is_shut(error):
+        return size, [_unread_notice(error, "")]
+    try:
+        return size, [_unread_notice(error, f" and was moved to {set_aside(path)}")]
+    except OSError:
+        return size, []  # the writer meets it, and tells that nothing is recorded
+
+
+def _unread_notice(error: OSError, done: str) -> Notice:
+    return Notice(
+        "warning",
+        f"The record of events could not be read ({reason_of(error)}){done}. The conversation is whole; "
+        "`grokmini log` and search begin here.",
+        "log_unreadable",
+    )
 
 
 def _lease_notice() -> Notice:

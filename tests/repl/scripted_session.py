@@ -67,7 +67,7 @@ class ScriptedSession:
             events=self._stream.subscribe(),
             usage=self._usage,
             diff=lambda: self.diff,
-            past=lambda: self.past,
+            records=self._records,
             last_turns=self._last_turns,
             context=self._context,
             facts=lambda: self.facts,
@@ -75,6 +75,13 @@ class ScriptedSession:
         self.emit(
             events.SessionStarted("0.1.0", cwd, "test-model", PermissionMode.ASK, "none", context_window=1000)
         )
+
+    def _records(self) -> Sequence[events.EventRecord]:
+        session_id = self.handle.session_id
+        return [
+            events.EventRecord(seq, 1_000.0 + seq, session_id, event, f"t{seq}")
+            for seq, event in enumerate(self.past, 1)
+        ]
 
     def _last_turns(self, turns: int) -> Sequence[events.SessionEvent]:
         starts = [n for n, event in enumerate(self.past) if isinstance(event, events.TurnStarted)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import resource
-import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from grokmini.protocol import commands, events
+from grokmini.protocol.codec import encode_event
 from grokmini.protocol.errors import SessionError, UsageError
 from grokmini.protocol.events import SessionStarted, TextDelta, TurnEnded, TurnStarted
 from grokmini.protocol.model import Usage
@@ -22,6 +22,7 @@ from grokmini.repl.commands.result import CommandContext, Copy, GoOn, Pick, Resu
 from grokmini.repl.dispatch import Slash, classify
 from grokmini.repl.ports import FoundSession
 from grokmini.repl.session_state import SessionState
+from tests.fakes.disk import files_limited_to
 from tests.repl.scripted_session import Figures, ScriptedFactory, ScriptedSession, row
 
 OWN = 7
@@ -227,18 +228,58 @@ async def test_an_export_that_fails_midway_leaves_nothing_and_spares_what_was_th
     there = tmp_path / "there.md"
     if force:
         there.write_text("mine")
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
-    try:
-        with pytest.raises(SessionError, match="cannot be written: File too large"):
-            await scene.do(f"/export there.md{force}")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-        signal.signal(signal.SIGXFSZ, before)
+    with files_limited_to(4_096), pytest.raises(SessionError, match="cannot be written: File too large"):
+        await scene.do(f"/export there.md{force}")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == (
         [("there.md", "mine")] if force else []
     )
+
+
+async def test_what_is_exported_as_json_has_the_shape_of_the_record(tmp_path: Path) -> None:
+    scene = Scene(str(tmp_path))
+    scene.session.past = turn(0, "what is it?", "Süß.")
+    kept = [json.loads(encode_event(record)) for record in scene.session.opened.records()]
+    assert all({"v", "seq", "time", "session_id", "type"} <= set(line) for line in kept)
+    await scene.said("/export a.jsonl")
+    assert [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()] == kept
+    await scene.said("/export a.json")
+    assert json.loads((tmp_path / "a.json").read_bytes()) == kept
+    scene.session.past = []
+    await scene.said("/export none.json")
+    assert json.loads((tmp_path / "none.json").read_bytes()) == []
+
+
+@pytest.mark.parametrize("force", ["", " --force"])
+async def test_an_export_whose_record_cannot_be_read_to_its_end_leaves_nothing(
+    tmp_path: Path, force: str
+) -> None:
+    scene = Scene(str(tmp_path))
+
+    def records() -> Iterator[events.EventRecord]:
+        yield events.EventRecord(1, 1.0, "s", TextDelta("x" * 100_000))
+        raise SessionError("the record of this session cannot be read: Input/output error")
+
+    scene.session.opened = scene.session.opened._replace(records=records)
+    with pytest.raises(SessionError, match="cannot be read"):
+        await scene.do(f"/export all.jsonl{force}")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_nobody_sees_half_an_export_and_a_file_that_came_meanwhile_is_spared(tmp_path: Path) -> None:
+    scene = Scene(str(tmp_path))
+    seen: list[bool] = []
+
+    def records() -> Iterator[events.EventRecord]:
+        yield events.EventRecord(1, 1.0, "s", TextDelta("x" * 100_000))
+        seen.append((tmp_path / "all.jsonl").exists())
+        (tmp_path / "all.jsonl").write_text("another's")
+        yield events.EventRecord(2, 2.0, "s", TextDelta("y"))
+
+    scene.session.opened = scene.session.opened._replace(records=records)
+    with pytest.raises(SessionError, match="is there already"):
+        await scene.do("/export all.jsonl")
+    assert seen == [False]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("all.jsonl", "another's")]
 
 
 async def test_context_is_a_bar_and_a_row_for_each_category_that_has_something() -> None:

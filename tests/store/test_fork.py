@@ -22,6 +22,7 @@ from grokmini.store.layout import (
 from grokmini.store.manage import delete, pin, rename
 from grokmini.store.sessions import SessionStore
 from grokmini.store.updates import read_updates
+from tests.fakes.disk import files_limited_to
 from tests.store.accepted import go_on, refusal_of
 from tests.store.ground import (
     CWD,
@@ -184,12 +185,18 @@ async def test_spilled_output_stays_with_the_source_and_links_are_not_followed(t
     assert set(contents(made.directory)) == {HISTORY, UPDATES, SUMMARY, f"{COMPACTION}/file"}
 
 
-@pytest.mark.parametrize("blocked", [HISTORY, UPDATES])
-async def test_a_copy_that_fails_leaves_nothing_behind(tmp_path: Path, blocked: str) -> None:
+async def test_a_copy_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     source = await told_session(tmp_path, 1)
-    (source.directory / blocked).unlink()
-    (source.directory / blocked).mkdir()
+    with (source.directory / UPDATES).open("ab") as file:
+        file.write(encode_event(delta(9, "long " * 5_000)) + b"\n")
     before = all_ids(tmp_path)
+    with (
+        files_limited_to(20_000),
+        pytest.raises(SessionError, match="cannot be copied: File too large"),
+    ):
+        fork_session(SessionStore(tmp_path), source.session_id, cwd=LONG)
+    (source.directory / HISTORY).unlink()
+    (source.directory / HISTORY).mkdir()
     with pytest.raises(SessionError, match="cannot be copied: Is a directory"):
         fork_session(SessionStore(tmp_path), source.session_id, cwd=LONG)
     assert all_ids(tmp_path) == before

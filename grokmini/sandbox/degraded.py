@@ -17,12 +17,24 @@ def losses(policy: Policy, mechanisms: Mechanisms) -> tuple[str, ...]:
 
 def remarks(policy: Policy, mechanisms: Mechanisms, *, as_root: bool) -> tuple[str, ...]:
     """What no mechanism of ours can bound here, whatever is installed."""
+    if mechanisms.seatbelt:
+        return (
+            "processes that detach themselves twice: they can outlive their command",
+            "the number of processes and their memory: macOS bounds them for you as a whole",
+            "pseudo-terminals: commands get none",
+            "all of it on macOS is by design, tried at the start and otherwise untested",
+        )
     if as_root and policy.limits.nproc:
         return ("the number of processes: the kernel sets no limit for root, only a cgroup would",)
     return ()
 
 
 def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
+    if mechanisms.seatbelt:
+        return
+    if "seatbelt" in mechanisms.reasons:
+        yield "everything: commands can do what you can (sandbox-exec does not work)"
+        return
     if not mechanisms.landlock_abi and not mechanisms.bwrap:
         yield "files: commands can write wherever you can (neither Landlock nor bubblewrap works)"
     if not mechanisms.bwrap:
@@ -72,6 +84,8 @@ def how_to_get(mechanisms: Mechanisms) -> str:
     """What would bring back what is lost, one sentence."""
     if mechanisms.bwrap:
         return "A newer kernel has what is missing; --sandbox-best-effort goes on without."
+    if "seatbelt" in mechanisms.reasons:
+        return f"sandbox-exec fails ({mechanisms.reasons['seatbelt']}); --sandbox-best-effort goes on without."
     reason = mechanisms.reasons.get("bubblewrap", "")
     if "not installed" in reason:
         return "Install bubblewrap (`apt install bubblewrap`), or go on without by --sandbox-best-effort."

@@ -445,10 +445,12 @@ def prove(confinement: Confinement, checks: list[tuple[str, str]]) -> list[tuple
 
 
 def succeeds(kind: str, path: str) -> bool:
-    """Try one thing that must fail: `create in` a folder, `read`, `write`, or open a `socket`."""
+    """Try one thing that must fail: `create in` a folder, `read`, `write`, open a `socket` or `bind` one."""
     try:
         if kind == "socket":
             _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM).close()
+        elif kind == "bind":
+            _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM).bind(("127.0.0.1", 0))
         elif kind == "create in" or (kind == "write" and os.path.isdir(path)):
             name = f"{path}/.grokmini-proof-{os.getpid()}"
             os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

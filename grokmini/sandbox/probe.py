@@ -19,6 +19,7 @@ _PR_SET_SECCOMP: Final = 22
 _SECCOMP_FILTER: Final = 2
 _EFAULT: Final = 14
 _SECONDS: Final = 10.0
+SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 
 ISOLATION: Final = (
     "--unshare-user",
@@ -35,14 +36,16 @@ ISOLATION: Final = (
 
 class Mechanisms(NamedTuple):
     """What works here. `landlock_abi` is 0 where there is none, `bwrap` the program's path or None where it is
-    absent or fails; `bwrap_network` whether it can also take the network away. `reasons` say, by mechanism
-    (`landlock`, `seccomp`, `bubblewrap`, `network namespace`), why one does not work."""
+    absent or fails; `bwrap_network` whether it can also take the network away; `seatbelt` the program that confines
+    on macOS. `reasons` say, by mechanism (`landlock`, `seccomp`, `bubblewrap`, `network namespace`, `seatbelt`), why
+    one does not work."""
 
     landlock_abi: int
     seccomp: bool
     bwrap: str | None
     bwrap_network: bool
     reasons: dict[str, str]
+    seatbelt: str | None = None
 
 
 @cache
@@ -51,7 +54,8 @@ def probe(path: str | None = None) -> Mechanisms:
     reasons: dict[str, str] = {}
     if not sys.platform.startswith("linux"):
         reasons["landlock"] = reasons["seccomp"] = reasons["bubblewrap"] = f"{sys.platform} has none"
-        return Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons=reasons)
+        seatbelt = try_seatbelt(SANDBOX_EXEC, reasons) if sys.platform == "darwin" else None
+        return Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons=reasons, seatbelt=seatbelt)
     abi = _landlock_abi(reasons)
     filters = _has_seccomp(reasons)
     bwrap, network = _try_bwrap(path if path is not None else os.environ.get("PATH"), reasons)
@@ -97,6 +101,15 @@ def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, b
         return program, False
     reasons["bubblewrap"] = failure
     return None, False
+
+
+def try_seatbelt(program: str, reasons: dict[str, str]) -> str | None:
+    """The program that confines on macOS, None where it fails."""
+    failure = _failure_of((program, "-p", "(version 1)(allow default)(deny file-write*)", "--", "/usr/bin/true"))
+    if failure is None:
+        return program
+    reasons["seatbelt"] = failure
+    return None
 
 
 def _failure_of(words: tuple[str, ...]) -> str | None:

@@ -19,8 +19,8 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.globs import expression
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import SANDBOX_EXEC
 
-SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 _PRIVATE: Final = ("/tmp", "/var", "/etc")
 
 _WRITE: Final = (

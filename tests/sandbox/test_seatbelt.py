@@ -11,7 +11,8 @@ import pytest
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.globs import matches
 from grokmini.sandbox.policy import Policy
-from grokmini.sandbox.seatbelt import SANDBOX_EXEC, SeatbeltProfile, forms, seatbelt_profile, seatbelt_words
+from grokmini.sandbox.probe import SANDBOX_EXEC
+from grokmini.sandbox.seatbelt import SeatbeltProfile, forms, seatbelt_profile, seatbelt_words
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "seatbelt"
 HOME = "/Users/ada"

@@ -1,10 +1,10 @@
-"""Finding what a command left behind, through /proc. On systems without /proc nothing is found."""
+"""Finding what a command left behind, through /proc. Without one only children are found, by `ps`."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -47,10 +47,8 @@ def kill_holders(inodes: Collection[int], *, spare: Set[int]) -> set[int]:
 def descendants(pid: int, proc: Path = Path("/proc")) -> set[int]:
     """The children of a process, their children and so on, whatever group or session they are in."""
     parents: dict[int, list[int]] = {}
-    for child in _pids(proc):
-        with suppress(OSError, ValueError, IndexError):
-            stat = (proc / str(child) / "stat").read_bytes()
-            parents.setdefault(int(stat[stat.rindex(b")") + 2 :].split()[1]), []).append(child)
+    for child, parent in _parents(proc):
+        parents.setdefault(parent, []).append(child)
     found: set[int] = set()
     waiting = [pid]
     while waiting:
@@ -59,6 +57,27 @@ def descendants(pid: int, proc: Path = Path("/proc")) -> set[int]:
                 found.add(child)
                 waiting.append(child)
     return found
+
+
+def _parents(proc: Path) -> Iterator[tuple[int, int]]:
+    """Every process with its parent."""
+    if not (proc / "self").exists():
+        yield from _parents_by_ps()
+    for child in _pids(proc):
+        with suppress(OSError, ValueError, IndexError):
+            stat = (proc / str(child) / "stat").read_bytes()
+            yield child, int(stat[stat.rindex(b")") + 2 :].split()[1])
+
+
+def _parents_by_ps() -> Iterator[tuple[int, int]]:
+    import subprocess  # not needed where there is /proc
+
+    words = ("/bin/ps", "-A", "-o", "pid=", "-o", "ppid=")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        listed = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+        for line in listed.stdout.splitlines():
+            child, parent = map(int, line.split())
+            yield child, parent
 
 
 def signal_all(pids: Iterable[int], number: int) -> None:

@@ -111,7 +111,7 @@ class Confinement:
         if plan["landlock"] is not None:
             self._ruleset, self.missing = make_ruleset(kernel, plan["landlock"])
         self._filter: bytes = plan["seccomp"]
-        self._limits: list[tuple[int, int]] = plan["limits"]
+        self._limits: list[tuple[int, int, bool]] = plan["limits"]
         self._drop: bool = plan["drop_privileges"]
         self._oom: int = plan["oom_score_adj"]
 
@@ -123,10 +123,10 @@ class Confinement:
     def apply(self) -> None:
         """Give up, for good, all that the plan does not leave. Raises `RefusedError`; then nothing may be run."""
         self._set_oom_score()
-        for what, limit in self._limits:
+        for what, limit, for_good in self._limits:
             hard = resource.getrlimit(what)[1]
             value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            resource.setrlimit(what, (value, value))
+            resource.setrlimit(what, (value, value if for_good else hard))
         if self._drop:
             self._kernel.prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
         if self._ruleset >= 0:
@@ -457,6 +457,8 @@ def succeeds(kind: str, path: str) -> bool:
             os.unlink(name)
         elif kind == "read" and os.path.isdir(path):
             os.listdir(path)
+        elif kind == "read" and stat.S_ISSOCK(os.stat(path).st_mode):
+            return True  # it would be a file if it were masked
         else:
             os.close(os.open(path, os.O_WRONLY if kind == "write" else os.O_RDONLY))
     except OSError:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 from pathlib import Path
 from typing import Any
 
 from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.landlock import landlock_plan, writable_roots
+from grokmini.sandbox.limits import OOM_SCORE, counts_by_namespace, limits_of
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.seccomp import SocketMode, filter_program, packed
-
-OOM_SCORE = 500
 
 
 def is_unconfined(policy: Policy) -> bool:
@@ -42,22 +40,10 @@ def launcher_plan(policy: Policy, mechanisms: Mechanisms, *, mounted: bool) -> d
         "landlock": landlock,
         "seccomp": program,
         "drop_privileges": not free,
-        "limits": _limits(policy),
+        "limits": limits_of(policy.limits, alone=mounted and counts_by_namespace(os.uname().release)),
         "oom_score_adj": OOM_SCORE,
         "proof": [] if free else proof_checks(policy, mounted=mounted, filtered=program is not None),
     }
-
-
-def _limits(policy: Policy) -> list[tuple[int, int]]:
-    limits = [(resource.RLIMIT_CORE, 0)]
-    for what, value in (
-        (resource.RLIMIT_NPROC, policy.limits.nproc),
-        (resource.RLIMIT_FSIZE, policy.limits.fsize),
-        (resource.RLIMIT_DATA, policy.limits.data),
-    ):
-        if value:
-            limits.append((what, value))
-    return limits
 
 
 def proof_checks(policy: Policy, *, mounted: bool, filtered: bool) -> list[tuple[str, str]]:

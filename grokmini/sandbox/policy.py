@@ -8,7 +8,12 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Resource limits of each command; None leaves one as it is. `fsize` and `data` in bytes."""
+    """Resource limits of each command; None leaves one as it is.
+
+    `nproc` counts what commands may have besides what the person runs already. `fsize` and `data` (bytes of one file,
+    of one process's memory) guard against accidents: they are per file and process, and a command that needs more
+    (`ulimit -d unlimited` before a program with an address sanitizer) may raise them for itself.
+    """
 
     nproc: int | None = 2_000
     fsize: int | None = None

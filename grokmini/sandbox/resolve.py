@@ -13,22 +13,20 @@ from typing import Final
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
+from grokmini.sandbox.limits import machine_limits
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
-from grokmini.sandbox.secrets import secret_paths
+from grokmini.sandbox.secrets import bound_sockets, secret_paths
 
 PROJECT_FOLDER: Final = ".grokmini"
 TOOLS: Final = ("pip", "npm", "cargo", "go", "xdg")
-_CACHE_VARIABLES: Final = {
-    "PIP_CACHE_DIR": "pip",
-    "npm_config_cache": "npm",
-    "CARGO_HOME": "cargo",
-    "GOCACHE": "go",
-    "XDG_CACHE_HOME": "xdg",
-}
 _SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap",
     "/var/lib/dpkg", "/var/lib/alternatives", "/var/cache/man", "/run/systemd/resolve", "/sys/devices/system/cpu",
+)  # fmt: skip
+_DEVBOX: Final = (
+    "/data", "/etc/crontab", "/etc/anacrontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily",
+    "/etc/cron.weekly", "/etc/cron.monthly", "/var/spool/cron", "/var/spool/at",
 )  # fmt: skip
 _TOOLCHAINS: Final = (
     ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv/versions", ".local/share/uv/python", ".local/share/mise",
@@ -58,7 +56,7 @@ class Around:
 def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     """The policy. Raises `SandboxError` for a profile that cannot be kept as written."""
     if profile.base == "off":
-        return Policy(profile=profile.name, write_all=True, explicit=explicit)
+        return Policy(profile=profile.name, write_all=True, explicit=explicit, limits=machine_limits())
     temp = _temp(around.env)
     writes = [str(_place(path, around, "write")) for path in profile.write]
     if profile.base in ("workspace", "strict"):
@@ -72,7 +70,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         read_roots=tuple(dict.fromkeys((*_system_roots(around), around.cwd, *reads))) if strict else (),
         write_all=devbox,
         write_roots=tuple(dict.fromkeys(writes)),
-        protected=("/data",) if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
+        protected=_DEVBOX if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
         denied=denied_paths(profile, around),
         denied_globs=denied_globs(profile, around),
         network="blocked" if profile.blocks_network else "open",
@@ -80,6 +78,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         scratch=around.scratch,
         temp=temp,
         caches=cache_folders(around),
+        limits=machine_limits(),
         explicit=explicit or bool(profile.deny),
     )
 
@@ -92,6 +91,8 @@ def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
     if around.protect_secrets and profile.base != "devbox":
         own = tuple(filter(None, (around.config, around.data, around.state)))
         found += secret_paths(around.home, around.env, own)
+    if profile.blocks_network and profile.allow_unix:
+        found += bound_sockets(Path("/proc/net/unix"))
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
 
 
@@ -115,18 +116,6 @@ def protected_paths(around: Around) -> tuple[str, ...]:
 def cache_folders(around: Around) -> tuple[str, ...]:
     """Where package managers keep what they fetched, shared by sessions."""
     return tuple(f"{around.cache}/tools/{name}" for name in TOOLS) if around.cache else ()
-
-
-def environment_of(profile: Profile, around: Around) -> dict[str, str]:
-    """Variables that commands get besides: where caches are, what hides from masked files, the profile's own."""
-    if profile.base == "off":
-        return {}
-    found = (
-        {name: f"{around.cache}/tools/{tool}" for name, tool in _CACHE_VARIABLES.items()}
-        if around.cache
-        else {}
-    )
-    return {**found, **dict(profile.env)}
 
 
 def make_folders(policy: Policy) -> None:

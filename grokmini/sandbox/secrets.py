@@ -1,4 +1,8 @@
-"""Files that hold keys and tokens, and sockets that lead out of any sandbox: what `protect_secrets` masks."""
+"""Files that hold keys and tokens, and sockets that lead out of any sandbox: what `protect_secrets` masks.
+
+Looks at what is there now and starts nothing. Settings of programs that need them for more than a token (`.npmrc`,
+`pip.conf`) are masked only while a token is in them; npm and pip then go on as if there were none.
+"""
 
 from __future__ import annotations
 
@@ -14,54 +18,135 @@ _TOKEN: Final = re.compile(
     rb"_authToken|_auth\b|_password|password|\"auth\"|identitytoken|://[^/\s@]+:[^/\s@]+@", re.I
 )
 _LOOKED_AT: Final = 65_536
+_MAX_KEY_FILES: Final = 400
 
-_ALWAYS: Final = (
+_IN_HOME: Final = (
     ".aws/credentials", ".aws/sso/cache", ".aws/cli/cache", ".azure/msal_token_cache.json", ".netrc", "_netrc",
-    ".git-credentials", ".config/git/credentials", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml",
-    ".kube/config", ".gnupg/private-keys-v1.d", ".gnupg/secring.gpg",
-    ".config/gh/hosts.yml", ".config/gcloud/credentials.db", ".config/gcloud/access_tokens.db",
-    ".config/gcloud/legacy_credentials", ".config/gcloud/application_default_credentials.json",
-    ".mozilla/firefox", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
-    ".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap/firefox/common/.mozilla",
-    ".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".local/share/keyrings",
+    ".git-credentials", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".kube/config",
+    ".gnupg/private-keys-v1.d", ".gnupg/secring.gpg",
+    ".mozilla/firefox", "snap/firefox/common/.mozilla", "snap/chromium/common/chromium",
+    ".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium",
+    ".var/app/com.brave.Browser", ".var/app/com.microsoft.Edge",
+    ".local/share/keyrings", ".local/share/kwalletd",
+    "Library/Keychains", "Library/Cookies", "Library/Safari", "Library/Application Support/Firefox",
+    "Library/Application Support/Google/Chrome", "Library/Application Support/Chromium",
+    "Library/Application Support/BraveSoftware", "Library/Application Support/Microsoft Edge",
 )  # fmt: skip
-_WITH_TOKEN: Final = (".npmrc", ".config/pip/pip.conf", ".pip/pip.conf", ".docker/config.json")
-_SOCKETS: Final = (
-    "/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
-    "/run/crio/crio.sock",
+_IN_CONFIG: Final = (
+    "git/credentials", "gh/hosts.yml", "google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi",
+    "opera",
 )  # fmt: skip
-_USER_SOCKETS: Final = ("docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg")
+_IN_GCLOUD: Final = (
+    "credentials.db", "access_tokens.db", "legacy_credentials", "application_default_credentials.json",
+)  # fmt: skip
+_WITH_TOKEN: Final = (".npmrc", ".pip/pip.conf", ".docker/config.json")
+_MOVED: Final = ("AWS_SHARED_CREDENTIALS_FILE", "NETRC", "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS")
+"""Variables that name a file of secrets elsewhere."""
+_MOVED_WITH_TOKEN: Final = ("npm_config_userconfig", "NPM_CONFIG_USERCONFIG", "PIP_CONFIG_FILE")
+_MOVED_FOLDERS: Final = (
+    ("GH_CONFIG_DIR", ("hosts.yml",)),
+    ("CLOUDSDK_CONFIG", _IN_GCLOUD),
+    ("GNUPGHOME", ("private-keys-v1.d", "secring.gpg", "S.gpg-agent", "S.gpg-agent.extra")),
+)
 OWN_KEYS: Final = ("auth.json", "credentials.json")
+
+_ENGINES: Final = (
+    "/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
+    "/run/docker/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
+    "/run/buildkit/buildkitd.sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
+    "/var/lib/incus/unix.socket", "/run/libvirt/libvirt-sock",
+)  # fmt: skip
+_OF_ROOT: Final = ("/run/systemd/private", "/run/dbus/system_bus_socket")
+"""What would start a service for root, outside; others have to give a password there."""
+_IN_RUNTIME: Final = (
+    "docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg", "bus", "systemd/private",
+    "emacs", "keyring",
+)  # fmt: skip
+_SOCKETS_IN_HOME: Final = (
+    ".docker/run/docker.sock", ".docker/desktop/docker.sock", ".colima/default/docker.sock",
+    ".gnupg/S.gpg-agent", ".gnupg/S.gpg-agent.extra", ".emacs.d/server", ".screen",
+)  # fmt: skip
+_SOCKET_VARIABLES: Final = (
+    "SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "NVIM", "NVIM_LISTEN_ADDRESS",
+    "KITTY_LISTEN_ON", "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "TMUX",
+)  # fmt: skip
+_ADDRESS: Final = re.compile(r"^(?:unix:(?://)?(?:path=)?)?(/[^,;]+)")
+_X_DISPLAY: Final = re.compile(r"^(?:unix)?:(\d+)(?:\.\d+)?$")
+_ACCEPTING: Final = 0x10000
+"""The flag of a socket that listens, in /proc/net/unix."""
 
 
 def secret_paths(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that are there now, with links resolved. `own` are our own folders that may hold keys. Blocks."""
-    found = dict.fromkeys(map(os.path.realpath, _there(home, env, own)))
+    files = (path for path in _files(Path(home), env, own) if Path(path).exists())
+    sockets = (path for path in _sockets(Path(home), env) if Path(path).exists())
+    found = dict.fromkeys(map(os.path.realpath, (*files, *_with_content(Path(home), env), *sockets)))
     return tuple(sorted(found))
 
 
-def _there(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> Iterator[str]:
-    base = Path(home)
-    yield from (str(base / name) for name in _ALWAYS if (base / name).exists())
-    yield from (str(base / name) for name in _WITH_TOKEN if _holds(base / name, _TOKEN))
-    yield from _private_keys(base / ".ssh")
-    yield from (
-        str(Path(folder) / name) for folder in own for name in OWN_KEYS if (Path(folder) / name).exists()
-    )
-    runtime = env.get("XDG_RUNTIME_DIR", "") or f"/run/user/{os.getuid()}"
-    sockets = [*_SOCKETS, *(f"{runtime}/{name}" for name in _USER_SOCKETS), env.get("SSH_AUTH_SOCK", "")]
-    if env.get("DOCKER_HOST", "").startswith("unix://"):
-        sockets.append(env["DOCKER_HOST"].removeprefix("unix://"))
-    yield from (path for path in sockets if path.startswith("/") and Path(path).exists())
+def bound_sockets(table: Path) -> tuple[str, ...]:
+    """The local sockets that programs of this machine listen on, by their paths, from the kernel's table."""
+    try:
+        lines = table.read_bytes().splitlines()[1:]
+    except OSError:
+        return ()
+    found = []
+    for fields in (line.split(maxsplit=7) for line in lines):
+        path = os.fsdecode(fields[7]) if len(fields) > 7 else ""
+        if path.startswith("/") and int(fields[3], 16) & _ACCEPTING and Path(path).is_socket():
+            found.append(path)
+    return tuple(sorted(set(found)))
+
+
+def _files(home: Path, env: Mapping[str, str], own: tuple[str, ...]) -> Iterator[str]:
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    yield from (str(home / name) for name in _IN_HOME)
+    for folder in dict.fromkeys((home / ".config", config)):
+        yield from (str(folder / name) for name in _IN_CONFIG)
+        yield from (str(folder / "gcloud" / name) for name in _IN_GCLOUD)
+    for variable in _MOVED:
+        yield from (path for path in env.get(variable, "").split(os.pathsep) if path.startswith("/"))
+    for variable, names in _MOVED_FOLDERS:
+        if env.get(variable, "").startswith("/"):
+            yield from (f"{env[variable]}/{name}" for name in names)
+    yield from (f"{folder}/{name}" for folder in own for name in OWN_KEYS)
+
+
+def _with_content(home: Path, env: Mapping[str, str]) -> Iterator[str]:
+    """Files that count only for what is in them: settings with a token, private keys among other things."""
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    places = [*(home / name for name in _WITH_TOKEN), home / ".config/pip/pip.conf", config / "pip/pip.conf"]
+    places += [Path(env[name]) for name in _MOVED_WITH_TOKEN if env.get(name, "").startswith("/")]
+    if env.get("DOCKER_CONFIG", "").startswith("/"):
+        places.append(Path(env["DOCKER_CONFIG"], "config.json"))
+    yield from (str(path) for path in dict.fromkeys(places) if _holds(path, _TOKEN))
+    yield from _private_keys(home / ".ssh")
 
 
 def _private_keys(folder: Path) -> Iterator[str]:
     """The files that are private keys, going by what is in them: `known_hosts`, `config` and `*.pub` are not."""
-    try:
-        names = sorted(os.listdir(folder))  # noqa: PTH208 - names are all that is needed
-    except OSError:
-        return
-    yield from (str(folder / name) for name in names if _holds(folder / name, _PRIVATE_KEY))
+    looked_at = 0
+    for parent, _, names in os.walk(folder):
+        for name in sorted(names):
+            looked_at += 1
+            if looked_at <= _MAX_KEY_FILES and _holds(Path(parent, name), _PRIVATE_KEY):
+                yield str(Path(parent, name))
+
+
+def _sockets(home: Path, env: Mapping[str, str]) -> Iterator[str]:
+    user = os.getuid()
+    runtime = env.get("XDG_RUNTIME_DIR", "") or f"/run/user/{user}"
+    yield from (*_ENGINES, *(() if user else _OF_ROOT))
+    yield from (f"{runtime}/{name}" for name in _IN_RUNTIME)
+    yield from (str(home / name) for name in _SOCKETS_IN_HOME)
+    yield f"/tmp/tmux-{user}/default"
+    for variable in _SOCKET_VARIABLES:
+        if found := _ADDRESS.match(env.get(variable, "")):
+            yield found[1]
+    if found := _X_DISPLAY.match(env.get("DISPLAY", "")):
+        yield f"/tmp/.X11-unix/X{found[1]}"
+    if env.get("WAYLAND_DISPLAY"):
+        yield os.path.join(runtime, env["WAYLAND_DISPLAY"])  # noqa: PTH118 - it may be absolute
 
 
 def _holds(path: Path, what: re.Pattern[bytes]) -> bool:

@@ -1,0 +1,88 @@
+"""Shell commands as the model's tool calls in one headless session, under a sandbox profile."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tests.e2e.program import Place
+from tests.fakes.model_server import ModelServer, call, reply
+
+PYTHON = sys.executable
+CALL_LIMIT_MS = 25_000
+GIT_CONFIG = """\
+[user]
+    name = Someone
+    email = someone@example.com
+[init]
+    defaultBranch = main
+"""
+
+
+class Result(NamedTuple):
+    """What the model read of one command, and how long it waited for it."""
+
+    command: str
+    head: str
+    """`exit: 0`, `exit: killed (timeout)`, or whatever else the first line says."""
+    text: str
+    """All after the first line."""
+    seconds: float
+
+    @property
+    def notes(self) -> list[str]:
+        """What grokmini says of it besides, in square brackets below the first line, as far as it is bad news."""
+        lines = itertools.takewhile(lambda line: line.startswith("["), self.text.splitlines())
+        return [line for line in lines if "stopped" in line or "sandbox" in line]
+
+    @property
+    def printed(self) -> str:
+        """What the command printed, without what is said of the folder."""
+        lines = self.text.rstrip("\n").splitlines()
+        return "\n".join(line for line in lines if not line.startswith("[commands now start in "))
+
+
+def session(
+    place: Place,
+    *commands: str,
+    profile: str = "workspace",
+    options: Sequence[str] = ("--yolo",),
+    env: Mapping[str, str] | None = None,
+) -> list[Result]:
+    """Run the commands, one call after the other. They see an ordinary environment, with warnings as usual."""
+    words = ("unset PYTHONWARNINGS", *commands)
+    script = [
+        reply(calls=[call("run_terminal_command", call_id=f"c{number}", command=text, timeout=CALL_LIMIT_MS)])
+        for number, text in enumerate(words)
+    ]
+    asked: list[float] = []
+    with ModelServer(
+        [*script, reply("done")], strict=True, on_request=lambda _: asked.append(time.monotonic())
+    ) as server:
+        done = place.run("-p", "go", "--sandbox", profile, *options, server=server, env=env)
+    assert len(asked) == len(words) + 1, done.stderr
+    messages = server.bodies[-1]["messages"]
+    texts = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
+    results = []
+    for number, command in enumerate(words):
+        head, _, rest = texts[f"c{number}"].partition("\n")
+        results.append(Result(command, head, rest, asked[number + 1] - asked[number]))
+    return results[1:]
+
+
+def works(
+    place: Place, *commands: str, profile: str = "workspace", env: Mapping[str, str] | None = None
+) -> list[str]:
+    """Run commands that must succeed without grokmini having to say anything of them; what they printed."""
+    results = session(place, *commands, profile=profile, env=env)
+    failed = [each for each in results if each.head != "exit: 0" or each.notes]
+    assert not failed, failed
+    return [each.printed for each in results]
+
+
+def add_git_config(place: Place, more: str = "") -> None:
+    """The person's own settings of git, in their home folder."""
+    (place.home / ".gitconfig").write_text(GIT_CONFIG + more)

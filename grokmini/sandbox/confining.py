@@ -1,0 +1,31 @@
+"""Which runner confines on this system."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from grokmini.sandbox.policy import Policy
+
+if TYPE_CHECKING:
+    from grokmini.sandbox.client import SandboxedRunner
+    from grokmini.sandbox.seatbelt_runner import SeatbeltRunner
+
+
+def confining_runner(
+    policy: Policy,
+    *,
+    best_effort: bool = False,
+    rescan: Callable[[], Policy] | None = None,
+    on_proof: Callable[[], None] = lambda: None,
+    platform: str = sys.platform,
+) -> SandboxedRunner | SeatbeltRunner:
+    """A runner that keeps the policy. The arguments mean what they do for `SandboxedRunner`."""
+    if platform == "darwin":
+        from grokmini.sandbox.seatbelt_runner import SeatbeltRunner
+
+        return SeatbeltRunner(policy, best_effort=best_effort, rescan=rescan, on_proof=on_proof)
+    from grokmini.sandbox.client import SandboxedRunner
+
+    return SandboxedRunner(policy, best_effort=best_effort, rescan=rescan, on_proof=on_proof)

@@ -16,7 +16,8 @@ SPEC = CommandSpec(
         "grokmini sandbox run --profile strict -- make test",
         "grokmini sandbox check",
     ),
-    about="Lists the sandbox profiles that can be named here, the one in force marked.",
+    about="Lists the sandbox profiles that can be named here, the one in force marked. On macOS sandboxes are "
+    "by design and untested.",
     commands=(
         CommandRow("explain", "grokmini.cli.sandbox_explain", "what a profile allows here"),
         CommandRow("run", "grokmini.cli.sandbox_run", "run a command in it"),

@@ -42,7 +42,7 @@ async def _run(root: Root) -> int:
     from grokmini.sandbox.environment import neutral_environment
     from grokmini.text.sanitise import sanitise
 
-    confinement = await asyncio.to_thread(confine, root, choose(root), None)
+    confinement = await asyncio.to_thread(confine, root, choose(root))
     runner, policy = confinement.runner, confinement.policy
     if policy is None or not isinstance(runner, SandboxedRunner):
         sys.stdout.write("the profile off keeps nothing: there is nothing to check\n")

@@ -50,7 +50,7 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     from grokmini.sandbox.environment import neutral_environment
     from grokmini.sandbox.runner import CommandSpec as Command
 
-    confinement = await asyncio.to_thread(confine, root, choose(root), None)
+    confinement = await asyncio.to_thread(confine, root, choose(root))
     runner = confinement.runner
     try:
         env = neutral_environment({**root.env, **confinement.env})

@@ -21,8 +21,7 @@ def run(parsed: Parsed) -> int:
     """Remember the content's hash. Raises `UsageError`, `SandboxError` and `ConfigError`."""
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
-    from grokmini.cli.sandboxed import profiles_of
-    from grokmini.config.sandbox_trust import trust
+    from grokmini.cli.sandboxed import agree, profiles_of
     from grokmini.protocol.errors import UsageError
 
     root = load_root(Options())
@@ -33,6 +32,6 @@ def run(parsed: Parsed) -> int:
     profile = profiles_of(root).find(parsed.words[0])
     if not profile.digest:
         raise UsageError(f"{profile.name} is no profile of the project's", "your own need no agreement")
-    trust(root.places.state, profile.digest)
+    agree(root, profile)
     sys.stdout.write(f"agreed to {profile.name} as it is now\n")
     return 0

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from grokmini.cli.root import Root
+from grokmini.config.paths import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.profile import OFF, Profile
+from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
+from grokmini.text.paths import repository_root
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
     from grokmini.sandbox.client import SandboxedRunner
     from grokmini.sandbox.policy import Policy
+    from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.profile_file import Profiles
     from grokmini.sandbox.resolve import Around
     from grokmini.sandbox.unconfined import UnconfinedRunner
@@ -31,65 +34,90 @@ class Choice(NamedTuple):
 
 
 class Confinement(NamedTuple):
-    """The runner of a session and what else its commands get in their environment."""
+    """A runner for single commands and what else they get in their environment."""
 
     runner: SandboxedRunner | UnconfinedRunner
     env: dict[str, str]
-    choice: Choice
     policy: Policy | None
-
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """What the profile promises and this machine does not keep; nothing where nothing is promised."""
-        return self.runner.enforcement.lost if self.policy is not None else ()
 
 
 def profiles_of(root: Root) -> Profiles:
     """Every profile that can be named here. Raises `SandboxError`."""
-    from grokmini.config.paths import PROJECT_FOLDER
-    from grokmini.sandbox.profile_file import FILE, read_profiles
-    from grokmini.text.paths import repository_root
+    from grokmini.sandbox.profile_file import read_profiles
 
+    user, project = _files(root)
+    return read_profiles(user, project)
+
+
+def _files(root: Root) -> tuple[Path | None, Path]:
+    """Where the user's profiles and the project's are."""
     project = (repository_root(root.cwd) or root.cwd) / PROJECT_FOLDER / FILE
-    return read_profiles(root.places.config / FILE if root.places else None, project)
+    return root.places.config / FILE if root.places else None, project
 
 
-def choose(root: Root, resumed: str = "") -> Choice:
+Agree: TypeAlias = "Callable[[Profile, tuple[str, ...]], bool]"
+"""Asks the person for the once-only yes to a project's profile, given what it grants beyond `workspace`."""
+
+
+def choose(root: Root, resumed: str = "", ask: Agree | None = None) -> Choice:
     """By option, by what the session ran under, by setting, else the default.
 
     Raises `SandboxError` for an unknown profile, a file that cannot be understood, or a project's profile that
-    grants more than `workspace` and that the person has not agreed to.
+    grants more than `workspace` and that the person has not agreed to, also when asked by `ask`.
     """
     named = root.options.sandbox or resumed or root.settings.sandbox.profile
     name = named or UNASKED_PROFILE
-    if name == OFF:
-        from grokmini.sandbox.profile import built_in
-
-        return Choice(built_in(OFF), explicit=bool(named))
+    if name in BUILT_IN and not any(os.path.lexists(path) for path in filter(None, _files(root))):
+        return Choice(built_in(name), explicit=bool(named))
     profile = profiles_of(root).find(name)
-    if profile.digest and profile.grants_more and not _agreed(root, profile):
-        raise SandboxError(
-            f"the project's sandbox profile {name!r} grants more than workspace",
-            f"look at it with: grokmini sandbox explain --profile {name}; agree once: grokmini sandbox trust {name}",
-        )
+    if not is_agreed(root, profile):
+        if ask is None or not ask(profile, beyond_workspace(root, profile)):
+            raise SandboxError(
+                f"the project's sandbox profile {name!r} grants more than workspace",
+                f"look at it with: grokmini sandbox explain --profile {name}; agree once: grokmini sandbox trust {name}",
+            )
+        agree(root, profile)
     return Choice(profile, explicit=bool(named))
 
 
-def _agreed(root: Root, profile: Profile) -> bool:
+def is_agreed(root: Root, profile: Profile) -> bool:
+    """Whether a profile may be used: it is the person's own, grants no more than `workspace`, or was agreed to."""
+    if not (profile.digest and profile.grants_more):
+        return True
     from grokmini.config.sandbox_trust import is_trusted
 
     return root.places is not None and is_trusted(root.places.state, profile.digest)
 
 
-def around_of(root: Root, scratch: Path | None) -> Around:
-    """What a profile meets here."""
+def agree(root: Root, profile: Profile) -> None:
+    """Remember the person's yes to a project's profile as it is now. Raises `ConfigError`."""
+    if root.places is not None:
+        from grokmini.config.sandbox_trust import trust
+
+        trust(root.places.state, profile.digest)
+
+
+def beyond_workspace(root: Root, profile: Profile) -> tuple[str, ...]:
+    """What a profile allows that `workspace` does not, as ends of "they may …". Raises `SandboxError`."""
+    from grokmini.sandbox.compare import grants_more
+    from grokmini.sandbox.resolve import resolve
+
+    around = around_of(root, None)
+    usual = resolve(built_in(DEFAULT), around, explicit=False)
+    more = grants_more(resolve(profile, around, explicit=True), usual)
+    env = tuple(f"get {name}={value} in their environment" for name, value in profile.env)
+    return (*more, *env)
+
+
+def around_of(root: Root, scratch: Path | None, cwd: Path | None = None) -> Around:
+    """What a profile meets in a folder, the root's own when none is given."""
     from grokmini.sandbox.resolve import Around
 
     places = (
         {name: os.path.realpath(path) for name, path in root.places._asdict().items()} if root.places else {}
     )
     return Around(
-        cwd=str(root.cwd),
+        cwd=str(cwd or root.cwd),
         home=root.env.get("HOME", "") or str(Path.home()),
         env=root.env,
         scratch=os.path.realpath(scratch) if scratch is not None else "",
@@ -99,28 +127,35 @@ def around_of(root: Root, scratch: Path | None) -> Around:
     )
 
 
-async def prepare(root: Root, resumed: str, directory: Path | None) -> Confinement:
-    """The runner for a session that ran under the profile `resumed` ("" for none), its start-up proof done.
-
-    Raises `SandboxError`.
-    """
-    confinement = await asyncio.to_thread(confine, root, choose(root, resumed), directory)
-    if confinement.policy is not None:
-        await cast("SandboxedRunner", confinement.runner).prepare()
-    return confinement
-
-
-def confine(root: Root, choice: Choice, directory: Path | None) -> Confinement:
-    """The runner for a session whose files are in `directory`. Raises `SandboxError`."""
+def confine(root: Root, choice: Choice) -> Confinement:
+    """A runner for single commands, no session around. Raises `SandboxError`."""
     if choice.profile.base == OFF:
         from grokmini.sandbox.unconfined import UnconfinedRunner
 
-        return Confinement(UnconfinedRunner(), {}, choice, None)
-    from grokmini.sandbox.client import SandboxedRunner
-    from grokmini.sandbox.resolve import environment_of, make_folders, resolve
+        return Confinement(UnconfinedRunner(), {}, None)
+    from grokmini.sandbox.environment import profile_environment
 
-    around = around_of(root, directory / SCRATCH if directory is not None else None)
-    policy = resolve(choice.profile, around, explicit=choice.explicit)
+    around = around_of(root, None)
+    runner = confining_runner(root, choice, lambda: around)
+    return Confinement(runner, profile_environment(choice.profile, around.cache), runner.policy)
+
+
+def confining_runner(
+    root: Root,
+    choice: Choice,
+    around: Callable[[], Around],
+    *,
+    mechanisms: Mechanisms | None = None,
+    on_proof: Callable[[], None] = lambda: None,
+) -> SandboxedRunner:
+    """A runner that keeps a profile in what is around it at the time. Blocks. Raises `SandboxError`."""
+    from grokmini.sandbox.client import SandboxedRunner
+    from grokmini.sandbox.resolve import make_folders, resolve
+
+    def policy_now() -> Policy:
+        return resolve(choice.profile, around(), explicit=choice.explicit)
+
+    policy = policy_now()
     try:
         make_folders(policy)
     except OSError as error:
@@ -128,9 +163,10 @@ def confine(root: Root, choice: Choice, directory: Path | None) -> Confinement:
             f"{error.filename} cannot be made: {error.strerror}",
             "Commands need it; check the folder's permissions.",
         ) from error
-    runner = SandboxedRunner(
+    return SandboxedRunner(
         policy,
         best_effort=root.options.sandbox_best_effort,
-        rescan=lambda: resolve(choice.profile, around, explicit=choice.explicit),
+        mechanisms=mechanisms,
+        rescan=policy_now,
+        on_proof=on_proof,
     )
-    return Confinement(runner, environment_of(choice.profile, around), choice, policy)

@@ -20,7 +20,8 @@ from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.go_on import new_setup, setup_of
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.sandboxed import UNASKED_PROFILE, Confinement, prepare
+from grokmini.cli.sandboxed import Agree, choose
+from grokmini.cli.session_sandbox import SessionSandbox
 from grokmini.config.grants import GRANTS_FILE, GrantFile
 from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
@@ -64,6 +65,7 @@ class Wired(NamedTuple):
     live: Live
     root: Root
     registry: ToolRegistry
+    sandbox: SessionSandbox
     kill_now: Callable[[], None]
 
 
@@ -85,11 +87,13 @@ async def start_session(
     *,
     interactive: bool,
     may_title: Callable[[ModelSpec], bool] = may_be_asked,
+    ask_about_profile: Agree | None = None,
 ) -> Wired:
     """Open the session's files, connect its parts and start the engine.
 
     A session that goes on does so with its own model and permission mode unless the command line names others.
-    `may_title` says which models may be asked for a title.
+    `may_title` says which models may be asked for a title; `ask_about_profile` asks the person about a project's
+    sandbox profile that grants more than `workspace`.
     """
     registry, rules = (
         _registry(root),
@@ -107,9 +111,8 @@ async def start_session(
     events = stream.subscribe()
     setup = await setup_of(root, opened.summary, model) if opened.items else new_setup(root, model)
     live = Live(setup.mode, setup.model)
-    confinement = await _confined(root, opened)
-    runner = confinement.runner
-    _announce(root, opened, stream, live, confinement)
+    sandbox = await _confined(root, opened, ask_about_profile)
+    _announce(root, opened, stream, live, sandbox)
     for notice in setup.notices:
         stream.emit(notice)
     opened.files.on_trouble = stream.emit
@@ -128,29 +131,48 @@ async def start_session(
         stream,
         chat,
         live,
-        confinement,
+        sandbox,
         registry,
         rules,
         interactive=interactive,
         may_title=may_title,
     )
     handle = start_engine(parts, live, stream)
-    return Wired(handle, events, chat, parts.workspace, opened.directory, live, root, registry, runner.kill_now)
+    return Wired(
+        handle,
+        events,
+        chat,
+        parts.workspace,
+        opened.directory,
+        live,
+        root,
+        registry,
+        sandbox,
+        sandbox.runner.kill_now,
+    )
 
 
-async def _confined(root: Root, opened: OpenSession) -> Confinement:
-    """The runner by the profile in force. Raises `SandboxError`; the files are then closed."""
+async def _confined(root: Root, opened: OpenSession, ask: Agree | None) -> SessionSandbox:
+    """The sandbox of the session. One that was named is proved before anything else, the default when it is needed.
+
+    Raises `SandboxError`; the files are then closed.
+    """
     directory = opened.directory if root.options.save and root.places is not None else None
     known = opened.summary.sandbox_profile
     try:
-        confinement = await prepare(root, known, directory)
+        sandbox = SessionSandbox(root, choose(root, known, ask), directory)
+        if sandbox.explicit:
+            try:
+                await sandbox.prove()
+            except BaseException:
+                await sandbox.runner.close()
+                raise
     except BaseException:
         await opened.files.close()
         raise
-    name = confinement.choice.profile.name
-    if name not in (UNASKED_PROFILE, known):
-        opened.files.runs_under(name)
-    return confinement
+    if sandbox.explicit and sandbox.profile != known:
+        opened.files.runs_under(sandbox.profile)
+    return sandbox
 
 
 def _connect(
@@ -159,7 +181,7 @@ def _connect(
     stream: EventStream,
     chat: ChatHandle,
     live: Live,
-    confinement: Confinement,
+    sandbox: SessionSandbox,
     registry: ToolRegistry,
     rules: RuleSet,
     *,
@@ -168,8 +190,9 @@ def _connect(
 ) -> Parts:
     settings = root.settings
     workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
-    runner = confinement.runner
-    shell = ShellState(root.cwd, {**root.env, **confinement.env}, settings.shell, runner)
+    runner = sandbox.runner
+    shell = ShellState(root.cwd, root.env, settings.shell, runner)
+    sandbox.provides(shell.extend)
     policy = _policy(root, rules, workspace, shell)
 
     def move_to(path: Path) -> None:
@@ -186,6 +209,7 @@ def _connect(
         workspace=workspace,
         resources=_resources(opened, workspace, shell, stream, policy),
         runner=runner,
+        sandbox=sandbox,
         log=opened.files,
         record=opened.files,
         spill=opened.files,
@@ -217,7 +241,7 @@ def _look_around(
 
 
 def _announce(
-    root: Root, opened: OpenSession, stream: EventStream, live: Live, confinement: Confinement
+    root: Root, opened: OpenSession, stream: EventStream, live: Live, sandbox: SessionSandbox
 ) -> None:
     """The first events of every stream: that the session is open, and what was noticed on the way."""
     stream.emit(
@@ -226,15 +250,13 @@ def _announce(
             cwd=join_surrogates(str(root.cwd)),
             model=live.model.name,
             mode=live.mode,
-            sandbox=confinement.runner.enforcement.label,
+            sandbox=sandbox.runner.enforcement.label,
             resumed=bool(opened.items),
             branch=branch_of(root.cwd),
             context_window=live.model.context_window,
         )
     )
-    if confinement.lost:
-        text = f"Not enforced by the sandbox here: {'; '.join(confinement.lost)}."
-        stream.emit(Notice("warning", join_surrogates(text), "sandbox"))
+    sandbox.begin(stream.emit)
     for warning in root.warnings:
         stream.emit(Notice("warning", join_surrogates(warning), "settings"))
     for notice in opened.notices:

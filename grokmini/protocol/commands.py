@@ -60,6 +60,12 @@ class SetModel(msgspec.Struct, frozen=True, tag="set_model"):
     name: str
 
 
+class SetSandbox(msgspec.Struct, frozen=True, tag="set_sandbox"):
+    """Run commands under another sandbox profile from the next one on. What grants more is asked about."""
+
+    name: str
+
+
 class SetTitle(msgspec.Struct, frozen=True, tag="set_title"):
     """Call the session so from now on; "" goes back to a title that is made for it."""
 
@@ -92,6 +98,7 @@ SessionCommand: TypeAlias = (
     | EditQueue
     | SetMode
     | SetModel
+    | SetSandbox
     | SetTitle
     | RunShell
     | ChangeDirectory

@@ -174,6 +174,22 @@ class DirectoryChanged(msgspec.Struct, frozen=True, tag="directory_changed", omi
     branch: str = ""
 
 
+class SandboxChanged(msgspec.Struct, frozen=True, tag="sandbox_changed", omit_defaults=True):
+    """What commands and file tools run under from now on: the profile, and what of it is really enforced.
+
+    `label` is for the status line, `lost` names what this machine does not keep, `hint` what would bring it back.
+    `cause` says why now: the person chose it, the start-up proof showed it, or the folder is another.
+    """
+
+    profile: str
+    label: str
+    confined: bool = False
+    network_blocked: bool = False
+    lost: tuple[str, ...] = ()
+    hint: str = ""
+    cause: Literal["chosen", "proved", "folder"] = "chosen"
+
+
 TitleSource = Literal["prompt", "generated", "manual"]
 """Where a session's title is from: its first prompt, a model, or the person."""
 
@@ -259,6 +275,7 @@ SessionEvent: TypeAlias = (
     | ModeChanged
     | ModelChanged
     | DirectoryChanged
+    | SandboxChanged
     | TitleChanged
     | ShellFinished
     | Notice

@@ -177,6 +177,7 @@ class Fold:
                 ev.ModeChanged()
                 | ev.ModelChanged()
                 | ev.DirectoryChanged()
+                | ev.SandboxChanged()
                 | ev.TitleChanged()
                 | ev.SessionEnded()
                 | ev.UsageReported()
@@ -303,6 +304,7 @@ def _remark(
     event: ev.ModeChanged
     | ev.ModelChanged
     | ev.DirectoryChanged
+    | ev.SandboxChanged
     | ev.TitleChanged
     | ev.SessionEnded
     | ev.UsageReported,
@@ -315,6 +317,8 @@ def _remark(
             return f"model: {model}"
         case ev.DirectoryChanged(cwd, branch):
             return f"folder: {cwd}{f' on {branch}' if branch else ''}"
+        case ev.SandboxChanged():
+            return f"sandbox: {event.label}" if event.cause == "chosen" else ""
         case ev.SessionEnded(_, undone):
             return f"left undone: {', '.join(undone)}" if undone else ""
         case ev.UsageReported() | ev.TitleChanged():

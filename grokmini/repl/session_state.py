@@ -13,6 +13,7 @@ from grokmini.protocol.events import (
     PromptQueued,
     PromptUnqueued,
     ReasoningDelta,
+    SandboxChanged,
     SessionEnded,
     SessionEvent,
     SessionStarted,
@@ -150,6 +151,8 @@ class SessionState:
                 self.model, self.context_window = event.model, event.context_window
             case ModeChanged():
                 self.mode = event.mode
+            case SandboxChanged():
+                self.sandbox = event.label
             case DirectoryChanged():
                 self.cwd, self.branch = event.cwd, event.branch
             case UsageReported():

@@ -17,7 +17,7 @@ from typing import Final
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
-from grokmini.sandbox.degraded import how_to_get, losses, remarks
+from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
 from grokmini.sandbox.git_folders import make_hook_folders
 from grokmini.sandbox.launch import (
     LAUNCHER,
@@ -30,11 +30,10 @@ from grokmini.sandbox.launch import (
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.runner import CommandSpec, Enforcement
+from grokmini.sandbox.runner import CommandSpec, Enforcement, unproved
 
 TRIES: Final = 3
 """How often a launcher that dies before it took a command is replaced for it."""
-BEFORE_START: Final = Enforcement("starts with the first command")
 
 
 @dataclass(eq=False)
@@ -59,7 +58,8 @@ class SandboxedRunner:
 
     `rescan` is asked before each command for the policy as it is now (denied globs may match anew); it is called
     in a thread. `mechanisms` are found by trying when not given. With `best_effort` an explicit policy that this
-    machine cannot keep whole is kept as far as it goes, instead of refused.
+    machine cannot keep whole is kept as far as it goes, instead of refused. `on_proof` is called after each start of
+    a launcher, when its proof has been judged.
     """
 
     def __init__(
@@ -69,8 +69,10 @@ class SandboxedRunner:
         best_effort: bool = False,
         mechanisms: Mechanisms | None = None,
         rescan: Callable[[], Policy] | None = None,
+        on_proof: Callable[[], None] = lambda: None,
     ) -> None:
         self._policy = policy
+        self._on_proof = on_proof
         self._best_effort = best_effort
         self._mechanisms = mechanisms
         self._rescan = rescan
@@ -84,7 +86,7 @@ class SandboxedRunner:
     @property
     def enforcement(self) -> Enforcement:
         """What the proof at the launcher's start showed; before that nothing is claimed."""
-        return self._session.enforcement if self._session is not None else BEFORE_START
+        return self._session.enforcement if self._session is not None else unproved(self._policy.profile)
 
     @property
     def policy(self) -> Policy:
@@ -96,14 +98,27 @@ class SandboxedRunner:
         """The process of the launcher in use, None before the first command."""
         return self._session.launcher.pid if self._session is not None else None
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs."""
+        sessions = (*self._retired, *filter(None, (self._session, self._outside)))
+        return not any(session.commands for session in sessions)
+
     async def prepare(self) -> Enforcement:
-        """Start the launcher now instead of with the first command. Raises `SandboxError`."""
-        return (await self._inside()).enforcement
+        """What is enforced; starts the launcher unless one is there. Raises `SandboxError`."""
+        session = self._session
+        if session is None or session.launcher.lost:
+            session = await self._inside()
+        return session.enforcement
+
+    def expect(self, policy: Policy) -> None:
+        """Use another policy from the next command on; what runs goes on under its own."""
+        self._policy = policy
 
     async def renew(self, policy: Policy) -> Enforcement:
-        """Use another policy from the next command on; what runs goes on under its own. Raises `SandboxError`."""
-        self._policy = policy
-        return await self.prepare()
+        """Use another policy from the next command on, and prove it now. Raises `SandboxError`."""
+        self.expect(policy)
+        return (await self._inside()).enforcement
 
     async def start(self, spec: CommandSpec) -> SandboxedCommand:
         """Start a command in a session and group of its own, without a terminal, with empty input.
@@ -160,6 +175,7 @@ class SandboxedRunner:
             if current is not None:
                 self._retire(current)
             self._session = fresh
+            self._on_proof()
             return fresh
 
     async def _unconfined(self) -> _Session:
@@ -226,7 +242,8 @@ class SandboxedRunner:
         blocked = policy.network == "blocked" and (mechanisms.seccomp or mechanisms.bwrap_network)
         missing = losses(policy, mechanisms)
         label = policy.profile if confined and not missing else f"{policy.profile}, in part"
-        enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost)
+        hint = remedy(mechanisms) if missing else ""
+        enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
         return _Session(policy, launcher, enforcement, mounts.absent if mechanisms.bwrap else ())
 
     def _retire(self, session: _Session) -> None:

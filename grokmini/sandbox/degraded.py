@@ -80,13 +80,20 @@ def _some(paths: tuple[str, ...]) -> str:
     return ", ".join(paths[:3]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def how_to_get(mechanisms: Mechanisms) -> str:
+def remedy(mechanisms: Mechanisms) -> str:
     """What would bring back what is lost, one sentence."""
     if mechanisms.bwrap:
-        return "A newer kernel has what is missing; --sandbox-best-effort goes on without."
+        return "A newer kernel has what is missing."
     if "seatbelt" in mechanisms.reasons:
-        return f"sandbox-exec fails ({mechanisms.reasons['seatbelt']}); --sandbox-best-effort goes on without."
+        return f"sandbox-exec fails here: {mechanisms.reasons['seatbelt']}."
     reason = mechanisms.reasons.get("bubblewrap", "")
     if "not installed" in reason:
+        return "To get it: `apt install bubblewrap`."
+    return f"bubblewrap fails here: {reason}."
+
+
+def how_to_get(mechanisms: Mechanisms) -> str:
+    """The same for somebody who named the profile: what to do, or how to go on without."""
+    if "not installed" in mechanisms.reasons.get("bubblewrap", "") and not mechanisms.bwrap:
         return "Install bubblewrap (`apt install bubblewrap`), or go on without by --sandbox-best-effort."
-    return f"bubblewrap fails ({reason}); --sandbox-best-effort goes on without."
+    return f"{remedy(mechanisms)} --sandbox-best-effort goes on without."

@@ -10,6 +10,15 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
+from grokmini.sandbox.profile import OFF, Profile
+
+_CACHE_VARIABLES: Final = {
+    "PIP_CACHE_DIR": "pip",
+    "npm_config_cache": "npm",
+    "CARGO_HOME": "cargo",
+    "GOCACHE": "go",
+    "XDG_CACHE_HOME": "xdg",
+}
 _FIXED: Final = {
     "TERM": "dumb",
     "CI": "1",
@@ -92,3 +101,14 @@ def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:
     }
     kept.update(_FIXED)
     return kept
+
+
+def profile_environment(profile: Profile, cache: str) -> dict[str, str]:
+    """Variables that commands get besides: where package managers may keep what they fetch, the profile's own.
+
+    `cache` is our folder for caches, empty for none.
+    """
+    if profile.base == OFF:
+        return {}
+    found = {name: f"{cache}/tools/{tool}" for name, tool in _CACHE_VARIABLES.items()} if cache else {}
+    return {**found, **dict(profile.env)}

@@ -6,6 +6,8 @@ from typing import Final, Literal, NamedTuple
 
 OFF: Final = "off"
 DEFAULT: Final = "workspace"
+FILE: Final = "sandbox.toml"
+"""Where profiles of one's own are, in the user's settings and in the project's folder."""
 BUILT_IN: Final = ("off", "workspace", "read-only", "strict", "devbox")
 _WIDTH: Final = {"off": 4, "devbox": 3, "workspace": 2, "read-only": 1, "strict": 0}
 

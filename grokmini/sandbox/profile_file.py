@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.profile import BUILT_IN, DEFAULT, OFF, Profile, built_in
+from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
 from grokmini.text.nearest import nearest
 
-FILE: Final = "sandbox.toml"
 MAX_BYTES: Final = 1_000_000
 _LISTS: Final = ("read", "write", "deny")
 _KEYS: Final = ("extends", *_LISTS, "network", "allow_unix", "env")

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from grokmini.sandbox.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,20 @@ class ExitStatus:
 
 @dataclass(frozen=True, slots=True)
 class Enforcement:
-    """What is really enforced, by proof. `label` is for the status line; `lost` names what is not."""
+    """What is really enforced, by proof. `label` is for the status line; `lost` names what is not, and `hint` what
+    would bring it back.
+    """
 
     label: str
     network_blocked: bool = False
     confined: bool = False
     lost: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def unproved(profile: str) -> Enforcement:
+    """What is known of a profile before its start-up proof: that it is wanted, and nothing more."""
+    return Enforcement(f"{profile}, not yet proved")
 
 
 class CommandHandle(Protocol):
@@ -82,8 +93,18 @@ class CommandRunner(Protocol):
     """Starts commands."""
 
     @property
+    def policy(self) -> Policy | None:
+        """What the next command may do; None where nothing is confined. Reading it may look at the disk."""
+
+    @property
     def enforcement(self) -> Enforcement:
-        """What holds for every command started here."""
+        """What holds for every command started here, as far as it is known: see `prepare`."""
+
+    async def prepare(self) -> Enforcement:
+        """What is really enforced: makes the proof if that has not happened yet (70 ms once, then nothing).
+
+        Raises `SandboxError` when the policy cannot be kept here.
+        """
 
     async def start(self, spec: CommandSpec) -> CommandHandle:
         """Start a command. Raises `SandboxError`, or `OSError` when the program or folder is not there."""

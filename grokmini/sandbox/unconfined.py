@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from grokmini.sandbox.guardian import Guardian, kill_groups
+from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
 from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
 from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
@@ -193,12 +194,27 @@ class UnconfinedRunner:
         self._commands: set[UnconfinedCommand] = set()
         self.guardian = Guardian()
         """Ends what runs when the agent dies."""
+        self._limits: list[tuple[int, int, bool]] | None = None
         self._closed = False
+
+    @property
+    def policy(self) -> None:
+        """There is none: nothing is confined."""
+        return None
 
     @property
     def enforcement(self) -> Enforcement:
         """Nothing is enforced, and the status line says so."""
-        return Enforcement("none", lost=("file access is not confined", "the network is open"))
+        return Enforcement("off", lost=("file access is not confined", "the network is open"))
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs."""
+        return all(command.ended for command in self._commands)
+
+    async def prepare(self) -> Enforcement:
+        """Nothing has to be proved."""
+        return self.enforcement
 
     async def start(self, spec: CommandSpec) -> UnconfinedCommand:
         """Start a command in a session and group of its own, without a terminal, with empty input.
@@ -208,7 +224,9 @@ class UnconfinedRunner:
         if self._closed:
             raise RuntimeError("the runner is closed")
         self._commands = {command for command in self._commands if not command.ended}
-        command = _launch(spec, self.guardian)
+        if self._limits is None:
+            self._limits = limits_of(machine_limits(), alone=False)
+        command = _launch(spec, self.guardian, self._limits)
         self._commands.add(command)
         return command
 
@@ -236,7 +254,7 @@ class UnconfinedRunner:
             kill_holders([command.lifeline_inode for command in running], spare={os.getpid()})
 
 
-def _launch(spec: CommandSpec, guardian: Guardian) -> UnconfinedCommand:
+def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, bool]]) -> UnconfinedCommand:
     output_read, output_write = os.pipe()
     lifeline_read, lifeline_write = os.pipe()
     inode = os.fstat(lifeline_read).st_ino
@@ -245,16 +263,18 @@ def _launch(spec: CommandSpec, guardian: Guardian) -> UnconfinedCommand:
         env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
     try:
         guardian.expect(inode)
-        process = subprocess.Popen(
-            spec.argv,
-            cwd=spec.cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output_write,
-            stderr=output_write,
-            pass_fds=(lifeline_write,),
-            start_new_session=True,
-        )
+        with lowered(limits):
+            process = subprocess.Popen(
+                spec.argv,
+                cwd=spec.cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=output_write,
+                stderr=output_write,
+                pass_fds=(lifeline_write,),
+                start_new_session=True,
+            )
+        set_oom_score(process.pid)
     except BaseException:
         guardian.ended(inode)
         os.close(output_read)

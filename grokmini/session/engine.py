@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from grokmini.protocol import commands, events
-from grokmini.protocol.errors import UsageError
+from grokmini.protocol.errors import SandboxError, UsageError
 from grokmini.protocol.items import SyntheticReason, user_text
 from grokmini.protocol.model import Usage
 from grokmini.session.call_runner import CallRunner
@@ -26,6 +26,7 @@ from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
 from grokmini.session.path_locks import PathLocks
 from grokmini.session.queue import PromptQueue
+from grokmini.session.sandboxing import SandboxDone, Sandboxing
 from grokmini.session.shell import ShellRun, run_shell
 from grokmini.session.stream import EventStream
 from grokmini.session.titles import TitleDone, Titles
@@ -51,7 +52,7 @@ class ShellDone(msgspec.Struct, frozen=True):
     run: ShellRun
 
 
-Work: TypeAlias = commands.SessionCommand | TurnDone | ShellDone | TitleDone
+Work: TypeAlias = commands.SessionCommand | TurnDone | ShellDone | TitleDone | SandboxDone
 Lane = Literal["stop", "inside", "outside"]
 
 ORDER: tuple[Lane, ...] = ("stop", "inside", "outside")
@@ -74,6 +75,7 @@ class SessionEngine:
         self._turn_task: asyncio.Task[None] | None = None
         self._shell_task: asyncio.Task[None] | None = None
         self._titles = Titles(parts, live, emit=stream.emit, done=lambda done: self._put("inside", done))
+        self._sandboxing = Sandboxing(parts, emit=stream.emit, done=lambda done: self._put("inside", done))
         self._locks = PathLocks()
         self._shutdown: commands.Shutdown | None = None
         self._over = False
@@ -99,6 +101,7 @@ class SessionEngine:
     async def run(self) -> None:
         """Serve until shutdown, then close everything. Cancelling it is a shutdown too."""
         self._parts.chat.set_model(self._live.model)
+        self._sandboxing.start()
         try:
             while self._shutdown is None:
                 work = self._next()
@@ -136,13 +139,14 @@ class SessionEngine:
                 await self._shell_done(work.run)
             case TitleDone():
                 await self._titles.finished(work)
+            case SandboxDone():
+                await self._sandbox_changed(work)
             case commands.Prompt():
                 await self._prompt(work)
             case commands.Interject():
                 await self._interject(work)
             case commands.AnswerPermission():
-                if self._turn is not None:
-                    self._turn.approvals.answer(work.request_id, work.answer)
+                self._answer(work)
             case commands.EditQueue():
                 self._edit_queue(work)
             case commands.SetMode():
@@ -151,6 +155,8 @@ class SessionEngine:
                 self._stream.emit(events.ModeChanged(work.mode))
             case commands.SetModel():
                 self._set_model(work.name)
+            case commands.SetSandbox():
+                await self._sandboxing.wish(work.name)
             case commands.SetTitle():
                 await self._titles.rename(work.title)
             case commands.RunShell():
@@ -215,6 +221,7 @@ class SessionEngine:
             self._turn.stop(reason)
         if self._shell_task is not None:
             self._shell_task.cancel()
+        self._sandboxing.dismiss()
 
     async def _interject(self, command: commands.Interject) -> None:
         prompt = self._queue.take(command.prompt_id)
@@ -251,6 +258,17 @@ class SessionEngine:
         self._parts.chat.set_model(self._live.model)
         self._parts.record.runs_with(self._live.model.name, self._live.mode)
 
+    async def _sandbox_changed(self, done: SandboxDone) -> None:
+        self._parts.record.runs_under(done.profile)
+        await self._add(
+            f"The user set the sandbox profile to {done.profile}. {done.told}", SyntheticReason.SYSTEM_REMINDER
+        )
+
+    def _answer(self, work: commands.AnswerPermission) -> None:
+        self._sandboxing.answer(work.request_id, work.answer)
+        if self._turn is not None:
+            self._turn.approvals.answer(work.request_id, work.answer)
+
     def _start_shell(self, command: str) -> None:
         if self._shell_task is not None:
             self._stream.emit(
@@ -271,13 +289,17 @@ class SessionEngine:
     async def _change_directory(self, path: str) -> None:
         try:
             target = _find_folder(path, self._parts.workspace.root)
-        except OSError as error:
-            text = f"Still in {visible_path(str(self._parts.workspace.root))}: cannot go to {path} ({error.strerror})."
+            protection = await asyncio.to_thread(self._parts.sandbox.move_to, target)
+        except (OSError, SandboxError) as error:
+            reason = error.strerror if isinstance(error, OSError) else f"{error.message}. {error.hint}"
+            text = f"Still in {visible_path(str(self._parts.workspace.root))}: cannot go to {path} ({reason})."
             self._stream.emit(events.Notice("error", text, "directory"))
             return
         self._parts.move_to(target)
         self._parts.record.directory_changed(str(target))
         self._stream.emit(events.DirectoryChanged(str(target), self._parts.branch_of(target)))
+        for sentence in protection:
+            self._stream.emit(events.Notice("info", visible_path(sentence), "sandbox"))
         await self._add(
             f"The working directory is now {visible_path(str(target))}.", SyntheticReason.SYSTEM_REMINDER
         )
@@ -323,11 +345,14 @@ class SessionEngine:
             for task in late:
                 task.cancel()
         await self._titles.give_up()
+        await self._sandboxing.give_up()
         for work in tuple(self._lanes["inside"]):
             if isinstance(work, TurnDone):
                 await self._record_end(work.ended)
             elif isinstance(work, TitleDone):
                 await self._titles.finished(work)
+            elif isinstance(work, SandboxDone):
+                self._parts.record.runs_under(work.profile)
         return [f"{task.get_name()} did not stop in {STEP_SECONDS:g} s" for task in late]
 
 

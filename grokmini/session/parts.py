@@ -11,7 +11,7 @@ from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import ModelSpec
 from grokmini.protocol.permission import PermissionMode
 from grokmini.sandbox.runner import CommandRunner
-from grokmini.session.ports import EventLog, Models, PromptPrefix, Sampler, SessionRecord
+from grokmini.session.ports import EventLog, Models, PromptPrefix, Sampler, Sandbox, SessionRecord
 from grokmini.tools.contract import Resources, SpillFiles
 from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.registry import ToolRegistry
@@ -37,6 +37,7 @@ class Parts:
     workspace: Workspace
     resources: Resources
     runner: CommandRunner
+    sandbox: Sandbox
     log: EventLog
     record: SessionRecord
     spill: SpillFiles

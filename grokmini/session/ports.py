@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 from grokmini.protocol.events import EventRecord, TitleSource
 from grokmini.protocol.items import ConversationItem
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
 from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.samples import SampleEvent
+from grokmini.sandbox.profile import Profile
 
 
 class Sampler(Protocol):
@@ -57,6 +59,9 @@ class SessionRecord(Protocol):
     def runs_with(self, model: str, mode: PermissionMode) -> None:
         """The model and the permission mode in force: with these it goes on when it is resumed."""
 
+    def runs_under(self, profile: str) -> None:
+        """The sandbox profile in force: with this it goes on when it is resumed."""
+
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on."""
 
@@ -71,3 +76,47 @@ class PromptPrefix(Protocol):
         """What has to go into the history ahead of the next prompt: for a new session the system prompt, the
         environment and the project's instructions; later only what has changed. Raises `GrokminiError`.
         """
+
+
+class SandboxOffer(NamedTuple):
+    """A profile that could come into force.
+
+    `grants` is what it allows that the one in force does not, each as the end of "they may …". `untrusted`: it is
+    the project's, grants more than `workspace`, and the person has not agreed to it as it is now.
+    """
+
+    profile: Profile
+    grants: tuple[str, ...]
+    untrusted: bool
+
+
+class Sandbox(Protocol):
+    """What confines the session's commands and file tools. Tells by itself what is really enforced."""
+
+    @property
+    def profile(self) -> str:
+        """The name of the profile in force."""
+
+    def offer(self, name: str) -> SandboxOffer:
+        """What it would mean to use another profile. Blocks. Raises `SandboxError` when there is no such one, or it
+        cannot be kept as it is written.
+        """
+
+    async def switch(self, offer: SandboxOffer) -> None:
+        """Use it from the next command on, and remember the agreement to one that was untrusted.
+
+        Raises `SandboxError` when this machine cannot keep it, `ConfigError` when the agreement cannot be written:
+        the former one then goes on.
+        """
+
+    def move_to(self, cwd: Path) -> tuple[str, ...]:
+        """Protect another folder from the next command on; what that changes, as whole sentences for the person.
+
+        Blocks. Raises `SandboxError` when the profile cannot be kept there: nothing has changed then.
+        """
+
+    async def prove(self) -> None:
+        """Find out now what is really enforced, if that is not known yet. Raises `SandboxError`."""
+
+    def in_words(self) -> str:
+        """What commands and file tools may do, in a few sentences for the model. Blocks."""

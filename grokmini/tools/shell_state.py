@@ -42,6 +42,8 @@ class ShellState:
         self.runner = runner
         self.settings = settings
         self.env = neutral_environment(environ)
+        self._environ = environ
+        self._besides: dict[str, str] = {}
         self.cwd = cwd
         bash = find_program("bash", environ.get("PATH"))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
@@ -55,6 +57,16 @@ class ShellState:
     def move_to(self, cwd: Path) -> None:
         """Start the next command in another folder."""
         self.cwd = cwd
+
+    def extend(self, besides: dict[str, str]) -> None:
+        """Give commands these variables besides, in place of those given before; what they exported stays."""
+        before = neutral_environment({**self._environ, **self._besides})
+        now = neutral_environment({**self._environ, **besides})
+        self._besides = besides
+        for name in before.keys() | now.keys():
+            if self.env.get(name) == before.get(name):
+                self.env.pop(name, None)
+                self.env |= {name: now[name]} if name in now else {}
 
     def spec(self, command: str) -> CommandSpec:
         """How to run a command in this state."""

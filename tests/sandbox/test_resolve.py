@@ -11,7 +11,8 @@ import pytest
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_folders, git_protected, git_roots
 from grokmini.sandbox.profile import Profile, built_in
-from grokmini.sandbox.resolve import Around, environment_of, make_folders, resolve
+from grokmini.sandbox.environment import profile_environment
+from grokmini.sandbox.resolve import Around, make_folders, resolve
 from grokmini.sandbox.secrets import secret_paths
 
 
@@ -99,10 +100,10 @@ def test_caches_of_package_managers_are_our_own_and_made_when_needed(tmp_path: P
     around = _around(tmp_path)
     policy = resolve(built_in("workspace"), around, explicit=False)
     make_folders(policy)
-    env = environment_of(built_in("workspace"), around)
+    env = profile_environment(built_in("workspace"), around.cache)
     assert env["PIP_CACHE_DIR"] in policy.caches and Path(env["PIP_CACHE_DIR"]).is_dir()
     assert Path(policy.scratch).is_dir()
-    assert environment_of(built_in("off"), around) == {}
+    assert profile_environment(built_in("off"), around.cache) == {}
 
 
 def test_a_linked_worktree_may_write_the_shared_repository_but_not_its_hooks(tmp_path: Path) -> None:

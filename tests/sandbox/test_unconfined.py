@@ -195,7 +195,7 @@ async def test_a_finished_command_leaves_no_descriptor_open(tmp_path: Path) -> N
 
 async def test_the_runner_says_that_nothing_is_enforced() -> None:
     runner = UnconfinedRunner()
-    assert runner.enforcement.label == "none"
+    assert runner.enforcement.label == "off"
     assert not runner.enforcement.confined
 
 

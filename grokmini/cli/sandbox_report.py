@@ -1,0 +1,61 @@
+"""What `/sandbox` shows: the profile in force and what of it is really enforced, as label and value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.runner import Enforcement
+from grokmini.sandbox.words import writable
+
+Rows = Sequence[tuple[str, str]]
+_SHOWN = 8
+
+
+def report(profile: str, policy: Policy | None, proved: Enforcement) -> Rows:
+    """Every row; a label that is empty goes on with the one before."""
+    rows = [("profile", profile), ("enforced", _enforced(policy, proved))]
+    if policy is None:
+        return rows
+    rows += _listed("not kept", proved.lost, len(proved.lost))
+    if proved.lost and proved.hint:
+        rows.append(("", proved.hint))
+    rows += _listed("read", ("everything",) if policy.read_all else policy.read_roots)
+    rows += _listed("write", ("everything",) if policy.write_all else writable(policy))
+    rows += _listed("not write", policy.protected)
+    hidden = len(policy.denied)
+    rows.append(("hidden", f"{hidden} path{'' if hidden == 1 else 's'}" if hidden else "nothing"))
+    local = ", local sockets allowed" if policy.network == "blocked" and policy.allow_unix else ""
+    rows.append(("network", f"{policy.network}{local}"))
+    rows += _listed("caches", policy.caches)
+    return rows
+
+
+def failed(profile: str, error: SandboxError) -> Rows:
+    """The rows for a profile whose proof could not be made."""
+    return [
+        ("profile", profile),
+        ("enforced", f"not known, and no command runs: {error.message}"),
+        *((("", error.hint),) if error.hint else ()),
+    ]
+
+
+def _enforced(policy: Policy | None, proved: Enforcement) -> str:
+    if policy is None:
+        return "nothing: commands can do what you can"
+    if not proved.confined:
+        return "nothing here: each command and each edit asks"
+    how = "tried when the sandbox started: writing outside"
+    if policy.denied:
+        how += ", reading what is hidden"
+    if proved.network_blocked:
+        how += ", opening a socket"
+    return f"{'in part' if proved.hint else 'yes'} ({how} failed, as it should)"
+
+
+def _listed(label: str, values: Sequence[str], most: int = _SHOWN) -> Iterator[tuple[str, str]]:
+    for index, value in enumerate(values[:most]):
+        yield label if not index else "", value
+    if len(values) > most:
+        yield "", f"and {len(values) - most} more"

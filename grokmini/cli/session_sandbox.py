@@ -1,0 +1,199 @@
+"""The sandbox of a running session: the profile in force, changed by the person, proved when that is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from grokmini.cli.root import Root
+from grokmini.cli.sandboxed import (
+    SCRATCH,
+    Choice,
+    agree,
+    around_of,
+    confining_runner,
+    is_agreed,
+    profiles_of,
+)
+from grokmini.protocol.codec import join_surrogates
+from grokmini.protocol.errors import SandboxError
+from grokmini.protocol.events import Notice, SandboxChanged, SessionEvent
+from grokmini.sandbox.deferred import DeferredRunner
+from grokmini.sandbox.environment import profile_environment
+from grokmini.sandbox.profile import OFF, Profile
+from grokmini.sandbox.runner import Enforcement
+from grokmini.sandbox.switch import SessionRunner, SwitchRunner
+from grokmini.sandbox.unconfined import UnconfinedRunner
+from grokmini.session.ports import SandboxOffer
+
+if TYPE_CHECKING:  # what confines is loaded when something is to be confined
+    from grokmini.sandbox.client import SandboxedRunner
+    from grokmini.sandbox.policy import Policy
+    from grokmini.sandbox.probe import Mechanisms
+    from grokmini.sandbox.resolve import Around
+
+
+class SessionSandbox:
+    """Implements `session.ports.Sandbox`. `runner` is what the session's commands go through.
+
+    Nobody hears of changes before `begin`. `mechanisms` are found by trying when not given.
+    """
+
+    def __init__(
+        self, root: Root, choice: Choice, directory: Path | None, mechanisms: Mechanisms | None = None
+    ) -> None:
+        self._root = root
+        self._choice = choice
+        self._scratch = directory / SCRATCH if directory is not None else None
+        self._mechanisms = mechanisms
+        self._cwd = root.cwd
+        self._told: Enforcement | None = None
+        self._told_lost: tuple[str, ...] = ()
+        self._emit: Callable[[SessionEvent], None] | None = None
+        self._give: Callable[[dict[str, str]], None] = lambda env: None
+        self.runner = SwitchRunner(self._runner_for(choice))
+
+    @property
+    def profile(self) -> str:
+        """See `Sandbox`."""
+        return self._choice.profile.name
+
+    @property
+    def explicit(self) -> bool:
+        """Whether a person named the profile."""
+        return self._choice.explicit
+
+    def provides(self, give: Callable[[dict[str, str]], None]) -> None:
+        """Have this take the variables that commands get besides, now and whenever the profile is another."""
+        self._give = give
+        places = self._root.places
+        give(profile_environment(self._choice.profile, str(places.cache) if places else ""))
+
+    def begin(self, emit: Callable[[SessionEvent], None]) -> None:
+        """From now on this hears of changes; it was told what is known now, but not what is lost."""
+        now = self._told = self.runner.enforcement
+        self._emit = emit
+        self._tell_losses(now)
+
+    def offer(self, name: str) -> SandboxOffer:
+        """See `Sandbox`."""
+        from grokmini.sandbox.compare import grants_more
+
+        profile = profiles_of(self._root).find(name)
+        now = self.runner.policy
+        new = self._resolve(Choice(profile, explicit=True)) if profile.base != OFF else None
+        return SandboxOffer(profile, grants_more(new, now), untrusted=not is_agreed(self._root, profile))
+
+    async def switch(self, offer: SandboxOffer) -> None:
+        """See `Sandbox`."""
+        choice = Choice(offer.profile, explicit=True)
+        if offer.untrusted:
+            agree(self._root, offer.profile)
+        await self.runner.change_to(self._runner_for(choice))
+        self._choice = choice
+        self.provides(self._give)
+        self._told_lost = ()
+        self._tell("chosen")
+
+    def move_to(self, cwd: Path) -> tuple[str, ...]:
+        """See `Sandbox`."""
+        current = self.runner.current
+        if not isinstance(current, DeferredRunner):
+            self._cwd = cwd
+            return ()
+        from grokmini.sandbox.compare import grants_more
+
+        before = current.policy
+        former, self._cwd = self._cwd, cwd
+        try:
+            after = self._resolve(self._choice)
+        except SandboxError:
+            self._cwd = former
+            raise
+        current.expect(after)
+        more, less = grants_more(after, before), grants_more(before, after)
+        return tuple(
+            f"Commands and file tools can {word} {'; '.join(changes)}."
+            for word, changes in (("now", more), ("no longer", less))
+            if changes
+        )
+
+    async def prove(self) -> None:
+        """See `Sandbox`."""
+        await self.runner.prepare()
+
+    def in_words(self) -> str:
+        """See `Sandbox`."""
+        from grokmini.sandbox.words import in_words
+
+        return in_words(self.runner.policy)
+
+    async def report(self) -> Sequence[tuple[str, str]]:
+        """What `/sandbox` shows, as label and value; makes the proof for it."""
+        from grokmini.cli.sandbox_report import failed, report
+
+        try:
+            enforcement = await self.runner.prepare()
+        except SandboxError as error:
+            return failed(self.profile, error)
+        policy = await asyncio.to_thread(lambda: self.runner.policy)
+        return report(self.profile, policy, enforcement)
+
+    def _runner_for(self, choice: Choice) -> SessionRunner:
+        if choice.profile.base == OFF:
+            return UnconfinedRunner()
+        return DeferredRunner(
+            choice.profile.name, lambda: self._resolve(choice), lambda: self._confining_runner(choice)
+        )
+
+    def _confining_runner(self, choice: Choice) -> SandboxedRunner:
+        return confining_runner(
+            self._root,
+            choice,
+            self._around,
+            mechanisms=self._mechanisms,
+            on_proof=lambda: self._tell("proved"),
+        )
+
+    def _resolve(self, choice: Choice) -> Policy:
+        from grokmini.sandbox.resolve import resolve
+
+        return resolve(choice.profile, self._around(), explicit=choice.explicit)
+
+    def _around(self) -> Around:
+        return around_of(self._root, self._scratch, self._cwd)
+
+    def _tell(self, cause: Literal["chosen", "proved"]) -> None:
+        """Say what is in force, unless it is known and nobody asked for a change."""
+        now = self.runner.enforcement
+        if self._emit is None or (cause == "proved" and now == self._told):
+            return
+        self._told = now
+        self._emit(
+            SandboxChanged(
+                self.profile, now.label, now.confined, now.network_blocked, now.lost, now.hint, cause
+            )
+        )
+        self._tell_losses(now)
+
+    def _tell_losses(self, now: Enforcement) -> None:
+        """One notice of what this machine does not keep, and no second one of the same."""
+        if self._emit is None or self._choice.profile.base == OFF or now.lost == self._told_lost:
+            return
+        self._told_lost = now.lost
+        if now.lost:
+            level: Literal["info", "warning"] = "warning" if now.hint or not now.confined else "info"
+            self._emit(Notice(level, join_surrogates(losses_text(self.profile, now)), "sandbox"))
+
+
+def losses_text(profile: str, now: Enforcement) -> str:
+    """What is not enforced of a profile, and how to get it."""
+    lost = "; ".join(now.lost)
+    if now.confined:
+        return f"Not enforced by the sandbox here: {lost}. {now.hint}".rstrip()
+    return (
+        f"Nothing confines commands here, so each command and each edit asks. Not enforced of {profile}: {lost}. "
+        f"{now.hint} `--sandbox off` goes on without."
+    )

@@ -1,0 +1,82 @@
+"""A runner that is made when it is first needed: a session that runs no command pays nothing for its sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.runner import CommandHandle, CommandSpec, Enforcement, unproved
+from grokmini.sandbox.switch import ConfiningRunner
+
+
+class DeferredRunner:
+    """Stands for the runner that `make` gives (called in a thread, once). `resolve` gives the policy until then.
+
+    `profile` is the name of what is to be kept.
+    """
+
+    def __init__(
+        self, profile: str, resolve: Callable[[], Policy], make: Callable[[], ConfiningRunner]
+    ) -> None:
+        self._profile = profile
+        self._resolve = resolve
+        self._make = make
+        self._made: ConfiningRunner | None = None
+        self._policy: Policy | None = None
+        self._lock = asyncio.Lock()
+        self._closed = False
+
+    @property
+    def policy(self) -> Policy | None:
+        """The policy of the next command. Safe in any thread."""
+        if self._made is not None:
+            return self._made.policy
+        if self._policy is None:
+            self._policy = self._resolve()
+        return self._policy
+
+    @property
+    def enforcement(self) -> Enforcement:
+        """What is enforced; before the proof nothing is claimed."""
+        return self._made.enforcement if self._made is not None else unproved(self._profile)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing runs."""
+        return self._made is None or self._made.idle
+
+    async def prepare(self) -> Enforcement:
+        """What is really enforced. Raises `SandboxError`."""
+        return await (await self._runner()).prepare()
+
+    async def start(self, spec: CommandSpec) -> CommandHandle:
+        """Start a command. Raises `SandboxError`, or `OSError` when the program or folder is not there."""
+        return await (await self._runner()).start(spec)
+
+    def expect(self, policy: Policy) -> None:
+        """Use another policy from the next command on."""
+        self._policy = policy
+        if self._made is not None:
+            self._made.expect(policy)
+
+    async def close(self) -> None:
+        """Kill what still runs and release everything."""
+        self._closed = True
+        async with self._lock:
+            if self._made is not None:
+                await self._made.close()
+
+    def kill_now(self) -> None:
+        """Kill everything that runs, without waiting."""
+        self._closed = True
+        if self._made is not None:
+            self._made.kill_now()
+
+    async def _runner(self) -> ConfiningRunner:
+        async with self._lock:
+            if self._closed:
+                raise RuntimeError("the runner is closed")
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+            return self._made

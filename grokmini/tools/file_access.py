@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import os
 from pathlib import Path
 from typing import NamedTuple
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
+from grokmini.sandbox.descriptors import FileMovedError
+from grokmini.sandbox.file_guard import FileRefusedError
 from grokmini.text.nearest import nearest
 from grokmini.text.paths import visible_path
 from grokmini.tools.contract import ToolCallContext, ToolNames
@@ -46,7 +47,7 @@ async def open_text(path: Path, ctx: ToolCallContext) -> OpenedText:
     """Read a text file whole. Raises `ToolError`."""
     workspace = ctx.resources.get(Workspace)
     try:
-        data = await asyncio.to_thread(workspace.read, path)
+        data = await asyncio.to_thread(workspace.read, path, ctx.approved)
     except OSError as error:
         raise await asyncio.to_thread(file_error, error, path, ctx) from error
     text = await asyncio.to_thread(decode_text, data)
@@ -80,6 +81,8 @@ def file_error(error: OSError, path: Path, ctx: ToolCallContext) -> ToolError:
             return ToolError(
                 ToolErrorKind.NOT_FOUND, f"A part of {shown} is a file, not a folder. Check the path."
             )
+        case FileRefusedError():
+            return ToolError(ToolErrorKind.SANDBOX_DENIED, _refused(error, shown))
         case PermissionError():
             return ToolError(
                 ToolErrorKind.IO,
@@ -96,6 +99,10 @@ def file_error(error: OSError, path: Path, ctx: ToolCallContext) -> ToolError:
                 ToolErrorKind.UNSUPPORTED,
                 f"{shown} is a pipe, a device or a socket, which cannot be read or edited.",
             )
+        case FileMovedError():
+            return ToolError(
+                ToolErrorKind.IO, f"{shown} was moved or replaced at that very moment. Try it once more."
+            )
         case StaleFileError():
             return ToolError(ToolErrorKind.CONFLICT, changed_text(shown, names))
     return ToolError(ToolErrorKind.IO, _other(error, shown))
@@ -107,6 +114,13 @@ def changed_text(shown: str, names: ToolNames) -> str:
         f"{shown} changed since you read it, so nothing was written. "
         f"Read it again with {names.of(ToolKind.READ)} and make the edit against what is there now."
     )
+
+
+def _refused(error: FileRefusedError, shown: str) -> str:
+    real = visible_path(error.path)
+    where = shown if real == shown or real.endswith(f"/{shown}") else f"{shown}, which is {real},"
+    advice = "Do without it; if the task needs it, tell the user, who can choose another profile with /sandbox."
+    return f"The sandbox profile {error.profile} does not let {where} be {error.action}: {error.rule}. {advice}"
 
 
 def _other(error: OSError, shown: str) -> str:
@@ -125,14 +139,15 @@ def _other(error: OSError, shown: str) -> str:
 def _not_found(path: Path, shown: str, ctx: ToolCallContext) -> str:
     base = f"{shown} does not exist (the working directory is {visible_path(ctx.cwd)})."
     parent = path.parent
+    workspace = ctx.resources.get(Workspace)
     try:
-        with os.scandir(parent) as entries:
-            found = [entry.name for entry, _ in zip(entries, range(MAX_ENTRIES_LOOKED_AT), strict=False)]
+        found = workspace.names_in(parent, MAX_ENTRIES_LOOKED_AT)
+    except FileRefusedError:
+        return f"{base} Its folder may not be listed; find the file with {ctx.names.of(ToolKind.LIST)}."
     except OSError:
         return f"{base} Its folder does not exist either; find the file with {ctx.names.of(ToolKind.LIST)}."
     hidden = ctx.resources.get(HiddenFiles).now()
     near = [name for name in nearest(path.name, found) if not hidden.covers(f"{parent}/{name}")]
     if near:
-        workspace = ctx.resources.get(Workspace)
         return f"{base} Did you mean {' or '.join(workspace.shown(parent / name) for name in near)}?"
     return f"{base} Find it with {ctx.names.of(ToolKind.LIST)} or {ctx.names.of(ToolKind.LIST_DIR)}."

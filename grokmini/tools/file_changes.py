@@ -31,7 +31,7 @@ class PlannedWrite(NamedTuple):
 async def existing(path: Path, ctx: ToolCallContext) -> bytes | None:
     """What the file holds, None when there is none. Raises `ToolError`."""
     try:
-        return await asyncio.to_thread(ctx.resources.get(Workspace).read_if_there, path)
+        return await asyncio.to_thread(ctx.resources.get(Workspace).read_if_there, path, ctx.approved)
     except OSError as error:
         raise await asyncio.to_thread(file_error, error, path, ctx) from error
 
@@ -87,7 +87,9 @@ async def apply_write(write: PlannedWrite, done: str, ctx: ToolCallContext) -> T
     workspace = ctx.resources.get(Workspace)
     with having_seen(write.before):
         try:
-            await asyncio.to_thread(workspace.replace, write.path, write.before, write.after, ctx.prompt_index)
+            await asyncio.to_thread(
+                workspace.replace, write.path, write.before, write.after, ctx.prompt_index, ctx.approved
+            )
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, write.path, ctx) from error
     added, removed = count_changes(diff)

@@ -1,25 +1,23 @@
-"""Files byte for byte: whole reads of regular files, and writes that keep what a file is.
-
-A write goes through symbolic links to their target, keeps mode, owner and extended attributes, keeps hard links
-together, and is atomic (a temporary file renamed over the old one) unless that would break one of these. All of
-it blocks; call it in a thread.
-"""
+"""Reading files byte for byte, and folders entry by entry. All of it blocks; call it in a thread."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from grokmini.text.paths import real_path
+from grokmini.sandbox.descriptors import FileMovedError
+from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_FILE_BYTES: Final = 50_000_000
 """Files above this are not read whole."""
 
-_NO_FILE_BESIDE: Final = frozenset({errno.EACCES, errno.EPERM, errno.ENOENT})
+_ASIDE: Final = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_TRIES: Final = 20
 
 
 class FileTooLargeError(OSError):
@@ -37,9 +35,12 @@ class NotRegularError(OSError):
         super().__init__(errno.EINVAL, "not a regular file", str(path))
 
 
-def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """The whole file. Raises `OSError`: missing, a folder, no regular file, too large, no permission."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+def read_bytes(path: Path, limit: int = MAX_FILE_BYTES, gate: Gate = UNGATED, *, follow: bool = True) -> bytes:
+    """The whole file. Raises `OSError`: missing, a folder, no regular file, too large, no permission.
+
+    Without `follow` a link is an error.
+    """
+    fd = _opened(path, os.O_RDONLY | _ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
     with os.fdopen(fd, "rb", buffering=0) as file:
         status = os.fstat(fd)
         if stat.S_ISDIR(status.st_mode):
@@ -54,83 +55,35 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     return data
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Make the file hold exactly `data`, creating it and its folders when missing. Raises `OSError`."""
-    target = real_path(path)
+def check_readable(path: Path, gate: Gate) -> None:
+    """Raise `OSError` unless the file or folder is there and may be read."""
+    os.close(_opened(path, os.O_RDONLY | _ASIDE, gate))
+
+
+@contextmanager
+def listing(
+    path: str | Path, gate: Gate = UNGATED, *, follow: bool = True
+) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What is in a folder, to be used while it is open: an entry's `path` is its name. Raises `OSError`."""
+    fd = _opened(path, os.O_RDONLY | os.O_DIRECTORY | _ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
     try:
-        status = target.stat()
-    except FileNotFoundError:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, data, None)
-        return
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(status.st_mode):
-        raise NotRegularError(path)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    if status.st_nlink > 1 or not _replace(target, data, status):
-        _overwrite(target, data)
+        with os.scandir(fd) as entries:
+            yield entries
+    finally:
+        os.close(fd)
 
 
-def _replace(target: Path, data: bytes, status: os.stat_result | None) -> bool:
-    """Write beside and rename. False when the old file's properties could not be kept that way."""
-    temporary = target.parent / f".grokmini-{os.urandom(8).hex()}.tmp"
-    try:
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        if status is None or error.errno not in _NO_FILE_BESIDE:
-            raise
-        return False
-    try:
-        with os.fdopen(fd, "wb", buffering=0) as file:
-            _write_all(file.fileno(), data)
-            if status is not None and not _take_over(file.fileno(), target, status):
-                temporary.unlink()
-                return False
-        temporary.rename(target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        raise
-    return True
-
-
-def _take_over(fd: int, target: Path, status: os.stat_result) -> bool:
-    """Give the new file the old one's owner, mode and attributes; False when that is not allowed."""
-    try:
-        now = os.fstat(fd)
-        if (now.st_uid, now.st_gid) != (status.st_uid, status.st_gid):
-            os.fchown(fd, status.st_uid, status.st_gid)
-        os.fchmod(fd, stat.S_IMODE(status.st_mode))
-        if hasattr(os, "listxattr"):
-            for name in os.listxattr(target):
-                os.setxattr(fd, name, os.getxattr(target, name))
-    except OSError as error:
-        return error.errno in (errno.ENOTSUP, errno.ENOSYS)
-    return True
-
-
-def _overwrite(target: Path, data: bytes) -> None:
-    """Write in place; when that fails half way, put the old content back."""
-    fd = os.open(target, os.O_RDWR | os.O_CLOEXEC)
-    with os.fdopen(fd, "r+b", buffering=0) as file:
-        old = file.readall()
+def _opened(path: str | Path, flags: int, gate: Gate) -> int:
+    """Open what may be read; what is replaced meanwhile is opened anew."""
+    tries = 0
+    while True:
+        fd = os.open(path, flags)
         try:
-            _write_over(file.fileno(), data)
-        except OSError:
-            with suppress(OSError):
-                _write_over(file.fileno(), old)
-            raise
-
-
-def _write_over(fd: int, data: bytes) -> None:
-    os.lseek(fd, 0, os.SEEK_SET)
-    _write_all(fd, data)
-    os.ftruncate(fd, len(data))
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
+            gate.check_read(fd)
+        except BaseException as error:
+            os.close(fd)
+            tries += 1
+            if not isinstance(error, FileMovedError) or tries == _TRIES:
+                raise
+        else:
+            return fd

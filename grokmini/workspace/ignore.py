@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from grokmini.workspace.files import read_bytes
+from grokmini.workspace.gate import UNGATED, Gate
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -19,13 +22,14 @@ class _Layer(NamedTuple):
 class IgnoreRules:
     """The rules in force in one folder. Deeper files beat higher ones; `.git` itself is always ignored."""
 
-    def __init__(self, layers: tuple[_Layer, ...] = ()) -> None:
+    def __init__(self, layers: tuple[_Layer, ...] = (), gate: Gate = UNGATED) -> None:
         self._layers = layers
+        self._gate = gate
 
     def enter(self, folder: Path) -> IgnoreRules:
         """The rules in a folder below."""
-        layer = _load(folder / ".gitignore", folder)
-        return IgnoreRules((*self._layers, layer)) if layer is not None else self
+        layer = _load(folder / ".gitignore", folder, self._gate)
+        return IgnoreRules((*self._layers, layer), self._gate) if layer is not None else self
 
     def ignores(self, path: str, *, is_dir: bool) -> bool:
         """Whether an absolute path is ignored by itself (its folders are asked before)."""
@@ -39,22 +43,20 @@ class IgnoreRules:
         return False
 
 
-def rules_for(folder: Path) -> IgnoreRules:
+def rules_for(folder: Path, gate: Gate = UNGATED) -> IgnoreRules:
     """The rules in force in a folder: those of its repository, if it is in one, and its own."""
     chain = [folder, *folder.parents]
     top = next((one for one in chain if (one / ".git").exists()), folder)
-    exclude = _load(top / ".git" / "info" / "exclude", top)
-    rules = IgnoreRules((exclude,) if exclude is not None else ())
+    exclude = _load(top / ".git" / "info" / "exclude", top, gate)
+    rules = IgnoreRules((exclude,) if exclude is not None else (), gate)
     for step in reversed(chain[: chain.index(top) + 1]):
         rules = rules.enter(step)
     return rules
 
 
-def _load(file: Path, base: Path) -> _Layer | None:
+def _load(file: Path, base: Path, gate: Gate) -> _Layer | None:
     try:
-        if not file.is_file() or file.stat().st_size > MAX_RULES_BYTES:
-            return None
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_bytes(file, MAX_RULES_BYTES, gate).decode("utf-8", "replace").splitlines()
     except OSError:
         return None
     wanted = [line for line in lines if line.strip() and not line.startswith("#")]

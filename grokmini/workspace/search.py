@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from grokmini.text.paths import visible_path
 from grokmini.workspace.files import read_bytes
+from grokmini.workspace.gate import UNGATED, Gate
 from grokmini.workspace.globs import Glob
 from grokmini.workspace.text_file import decode_text
 from grokmini.workspace.walk import Entry, LeavesOut, leaves_out_nothing, walk_files
@@ -145,8 +146,9 @@ def search_files(
     shown: Callable[[Path], str],
     check: Callable[[], None],
     leaves_out: LeavesOut = leaves_out_nothing,
+    gate: Gate = UNGATED,
 ) -> Iterator[str]:
-    """Our own search: pieces of text, one for each file with matches.
+    """Our own search: pieces of text, one for each file with matches. Links are not followed, as by ripgrep.
 
     `check` is called for each file and raises to stop. Raises `ValueError` for a bad pattern, glob or type.
     """
@@ -154,11 +156,11 @@ def search_files(
     only = Glob(query.glob) if query.glob else None
     kind = Glob(_glob_of(query.file_type)) if query.file_type else None
     first = True
-    for entry in _candidates(query.top, check, leaves_out):
+    for entry in _candidates(query.top, check, leaves_out, gate):
         check()
         if (only and not only.matches(entry.relative)) or (kind and not kind.matches(entry.relative)):
             continue
-        found = _search_file(pattern, Path(entry.path), shown, query)
+        found = _search_file(pattern, Path(entry.path), shown, query, gate)
         if found:
             yield found if first or query.mode != "content" else f"\n{found}"
             first = False
@@ -185,17 +187,17 @@ def _glob_of(file_type: str) -> str:
     return glob
 
 
-def _candidates(top: Path, check: Callable[[], None], leaves_out: LeavesOut) -> Iterator[Entry]:
+def _candidates(top: Path, check: Callable[[], None], leaves_out: LeavesOut, gate: Gate) -> Iterator[Entry]:
     if top.is_dir():
-        return walk_files(top, check, leaves_out)
+        return walk_files(top, check, leaves_out, gate)
     return iter((Entry(str(top), top.name, False),))
 
 
 def _search_file(
-    pattern: regex.Pattern[str], path: Path, shown: Callable[[Path], str], query: SearchQuery
+    pattern: regex.Pattern[str], path: Path, shown: Callable[[Path], str], query: SearchQuery, gate: Gate
 ) -> str:
     try:
-        file = decode_text(read_bytes(path, MAX_SEARCHED_FILE))
+        file = decode_text(read_bytes(path, MAX_SEARCHED_FILE, gate, follow=path == query.top))
     except OSError:
         return ""
     if file is None:

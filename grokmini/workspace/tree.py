@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.text.paths import visible_path
+from grokmini.workspace.gate import UNGATED, Gate
 from grokmini.workspace.ignore import IgnoreRules, rules_for
-from grokmini.workspace.walk import LeavesOut, leaves_out_nothing, visible_entries
+from grokmini.workspace.walk import Entry, LeavesOut, leaves_out_nothing, visible_entries
 
 BUDGET: Final = 10_000
 MAX_ENTRIES: Final = 30_000
@@ -54,14 +55,14 @@ def draw_tree(
     check: Callable[[], None],
     budget: int = BUDGET,
     leaves_out: LeavesOut = leaves_out_nothing,
+    gate: Gate = UNGATED,
 ) -> Tree:
     """Draw a folder: its own entries first, then, breadth first, each folder that still fits.
 
     `check` is called on the way and raises to stop. Raises `OSError` when the folder itself cannot be read.
     """
-    top.stat()
     root = _Node(shown.rstrip("/"), True, 0)
-    complete = _load(root, str(top), rules_for(top), check, leaves_out)
+    complete = _load(root, top, check, leaves_out, gate)
     root.open = True
     used = len(root.line())
     fitting: list[_Node] = []
@@ -82,25 +83,31 @@ def draw_tree(
     return Tree("".join(parts), total, cut or not complete)
 
 
-def _load(
-    root: _Node, folder: str, rules: IgnoreRules, check: Callable[[], None], leaves_out: LeavesOut
-) -> bool:
+def _load(root: _Node, top: Path, check: Callable[[], None], leaves_out: LeavesOut, gate: Gate) -> bool:
     """Fill in everything below. False when there was too much."""
-    waiting: deque[tuple[list[_Node], str, IgnoreRules]] = deque([([root], folder, rules)])
+    first = Entry(str(top), "", True)
+    waiting: deque[tuple[list[_Node], Entry, IgnoreRules]] = deque([([root], first, rules_for(top, gate))])
     seen = 0
     while waiting:
-        chain, path, rules = waiting.popleft()
+        chain, folder, rules = waiting.popleft()
         check()
         node = chain[-1]
+        try:
+            entries = visible_entries(folder, rules, leaves_out, gate)
+        except OSError:
+            if node is root:
+                raise
+            continue
         node.loaded = True
-        for entry in visible_entries(path, "", rules, leaves_out):
-            child = _Node(visible_path(entry.relative), entry.is_dir, node.depth + 1)
+        for entry in entries:
+            name = entry.relative.rpartition("/")[2]
+            child = _Node(visible_path(name), entry.is_dir, node.depth + 1)
             node.children.append(child)
             seen += 1
             if entry.is_dir:
-                waiting.append(([*chain, child], entry.path, rules.enter(Path(entry.path))))
+                waiting.append(([*chain, child], entry, rules.enter(Path(entry.path))))
             else:
-                kind = visible_path(f"*{Path(entry.relative).suffix or 'no-ext'}")
+                kind = visible_path(f"*{Path(name).suffix or 'no-ext'}")
                 for above in chain:
                     above.kinds[kind] += 1
         if seen > MAX_ENTRIES:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from grokmini.workspace.files import listing
+from grokmini.workspace.gate import UNGATED, Gate
 from grokmini.workspace.ignore import IgnoreRules, rules_for
 
 LeavesOut: TypeAlias = Callable[[str], bool]
@@ -27,38 +28,45 @@ class Entry(NamedTuple):
 
 
 def walk_files(
-    top: Path, check: Callable[[], None], leaves_out: LeavesOut = leaves_out_nothing
+    top: Path,
+    check: Callable[[], None],
+    leaves_out: LeavesOut = leaves_out_nothing,
+    gate: Gate = UNGATED,
 ) -> Iterator[Entry]:
     """Every visible file below a folder, in the order of names, links to folders not followed.
 
     `check` is called for each folder and raises to stop the walk. Folders that cannot be read are passed over.
     """
-    waiting: list[tuple[str, str, IgnoreRules]] = [(str(top), "", rules_for(top))]
+    waiting: list[tuple[Entry, IgnoreRules]] = [(Entry(str(top), "", True), rules_for(top, gate))]
     while waiting:
-        folder, prefix, rules = waiting.pop()
+        folder, rules = waiting.pop()
         check()
-        below: list[tuple[str, str, IgnoreRules]] = []
-        for entry in visible_entries(folder, prefix, rules, leaves_out):
+        below: list[tuple[Entry, IgnoreRules]] = []
+        try:
+            entries = visible_entries(folder, rules, leaves_out, gate)
+        except OSError:
+            continue
+        for entry in entries:
             if entry.is_dir:
-                below.append((entry.path, f"{entry.relative}/", rules.enter(Path(entry.path))))
+                below.append((entry, rules.enter(Path(entry.path))))
             else:
                 yield entry
         waiting.extend(reversed(below))
 
 
-def visible_entries(
-    folder: str, prefix: str, rules: IgnoreRules, leaves_out: LeavesOut = leaves_out_nothing
-) -> list[Entry]:
-    """What a folder holds, sorted by name ignoring case, without hidden and ignored entries."""
+def visible_entries(folder: Entry, rules: IgnoreRules, leaves_out: LeavesOut, gate: Gate) -> list[Entry]:
+    """What a folder holds, sorted by name ignoring case, without hidden and ignored entries.
+
+    Where the walk begins (its `relative` is empty) the folder may be a link. Raises `OSError`.
+    """
     found = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                is_dir = entry.is_dir(follow_symlinks=False)
-                if not rules.ignores(entry.path, is_dir=is_dir) and not leaves_out(entry.path):
-                    found.append(Entry(entry.path, prefix + entry.name, is_dir))
-    except OSError:
-        return []
+    prefix = f"{folder.relative}/" if folder.relative else ""
+    with listing(folder.path, gate, follow=not prefix) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            path = f"{folder.path.rstrip('/')}/{entry.name}"
+            is_dir = entry.is_dir(follow_symlinks=False)
+            if not rules.ignores(path, is_dir=is_dir) and not leaves_out(path):
+                found.append(Entry(path, prefix + entry.name, is_dir))
     return sorted(found, key=lambda one: (one.relative.casefold(), one.relative))

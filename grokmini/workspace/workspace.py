@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
+from grokmini.sandbox.file_guard import FileGuard
 from grokmini.text.paths import given_path, real_path, visible_path
 from grokmini.workspace.changes import ChangeLog
-from grokmini.workspace.files import read_bytes, write_bytes
+from grokmini.workspace.file_writes import write_bytes
+from grokmini.workspace.files import check_readable, listing, read_bytes
+from grokmini.workspace.gate import UNGATED, Gate
 
 ViewState = Literal["unread", "current", "changed"]
 
@@ -40,13 +44,16 @@ class StaleFileError(OSError):
 
 
 class Workspace:
-    """The files of a session. `read_before_edit` says whether edits need an earlier read.
+    """The files of a session. `read_before_edit` says whether edits need an earlier read; `guard` keeps reads and
+    writes within the sandbox profile.
 
-    Methods that touch the disk block; call them in a thread.
+    Methods that touch the disk block; call them in a thread. They raise `OSError`: `FileRefusedError` for what the
+    profile does not allow. `approved` are the real paths that a person let this one call write all the same.
     """
 
-    def __init__(self, root: Path, *, read_before_edit: bool = True) -> None:
+    def __init__(self, root: Path, *, read_before_edit: bool = True, guard: FileGuard | None = None) -> None:
         self._root = Path(os.path.normpath(root.absolute()))
+        self._guard = guard
         self.read_before_edit = read_before_edit
         self.views = Views()
         self.changes = ChangeLog()
@@ -83,27 +90,51 @@ class Workspace:
         """How to show a path in one line: relative to the root when inside, else absolute (see `visible_path`)."""
         return visible_path(path.relative_to(self._root) if path.is_relative_to(self._root) else path)
 
-    def read(self, path: Path) -> bytes:
-        """The whole file. Raises `OSError` (see `files.read_bytes`)."""
-        return read_bytes(path)
+    @property
+    def gate(self) -> Gate:
+        """What walks and searches go through."""
+        return UNGATED if self._guard is None else self._guard
 
-    def read_if_there(self, path: Path) -> bytes | None:
-        """The whole file, or None when there is none. Raises `OSError`."""
+    def read(self, path: Path, approved: Collection[Path] = ()) -> bytes:
+        """The whole file (see `files.read_bytes`)."""
+        return read_bytes(path, gate=self._gate_of(approved))
+
+    def read_if_there(self, path: Path, approved: Collection[Path] = ()) -> bytes | None:
+        """The whole file, or None when there is none."""
         try:
-            return read_bytes(path)
+            return self.read(path, approved)
         except FileNotFoundError:
             return None
 
-    def replace(self, path: Path, before: bytes | None, after: bytes, prompt_index: int) -> None:
+    def check_readable(self, path: Path) -> None:
+        """Raise `OSError` unless the file or folder is there and may be read."""
+        check_readable(path, self.gate)
+
+    def names_in(self, folder: Path, limit: int) -> list[str]:
+        """Names in a folder, `limit` at most."""
+        with listing(folder, self.gate) as entries:
+            return [entry.name for entry, _ in zip(entries, range(limit), strict=False)]
+
+    def replace(
+        self,
+        path: Path,
+        before: bytes | None,
+        after: bytes,
+        prompt_index: int,
+        approved: Collection[Path] = (),
+    ) -> None:
         """Write a file that held `before` (None: did not exist), and note view and change.
 
-        Raises `StaleFileError` when it no longer holds that, else `OSError`.
+        Raises `StaleFileError` when it no longer holds that.
         """
-        if self.read_if_there(path) != before:
+        if self.read_if_there(path, approved) != before:
             raise StaleFileError(path)
-        write_bytes(path, after)
+        write_bytes(path, after, self._gate_of(approved))
         self.views.note(self.real(path), after)
         self.changes.record(prompt_index, self.shown(path), before, after)
+
+    def _gate_of(self, approved: Collection[Path]) -> Gate:
+        return self._guard.but_for(approved) if self._guard is not None and approved else self.gate
 
 
 def _digest(data: bytes) -> bytes:

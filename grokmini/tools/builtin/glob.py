@@ -63,7 +63,7 @@ class GlobTool(Tool[GlobArgs]):
         try:
             hidden = ctx.resources.get(HiddenFiles).now()
             found = await asyncio.to_thread(
-                _find, where.top, glob, checker(ctx.cancellation, SECONDS), hidden.covers
+                _find, where.top, glob, workspace, checker(ctx.cancellation, SECONDS), hidden.covers
             )
         except OutOfTimeError as error:
             raise ToolError(
@@ -104,12 +104,15 @@ def _split(args: GlobArgs, ctx: ToolCallContext) -> _Where:
     return _Where(path_of(str(base / prefix), "pattern", ctx), rest if "/" in rest else f"./{rest}")
 
 
-def _find(top: Path, glob: Glob, check: Callable[[], None], leaves_out: LeavesOut) -> list[str]:
+def _find(
+    top: Path, glob: Glob, workspace: Workspace, check: Callable[[], None], leaves_out: LeavesOut
+) -> list[str]:
     """Paths, newest first; ties by path."""
+    workspace.check_readable(top)
     if not top.is_dir():
-        top.stat()
         raise NotADirectoryError(str(top))
-    found = [entry.path for entry in walk_files(top, check, leaves_out) if glob.matches(entry.relative)]
+    walk = walk_files(top, check, leaves_out, workspace.gate)
+    found = [entry.path for entry in walk if glob.matches(entry.relative)]
     return sorted(found, key=lambda path: (-_modified(path), path))
 
 

@@ -67,7 +67,7 @@ class Grep(Tool[GrepArgs]):
         """Search. Raises `ToolError`."""
         query = _query(args, ctx)
         try:
-            query.top.stat()
+            await asyncio.to_thread(ctx.resources.get(Workspace).check_readable, query.top)
         except OSError as error:
             raise await asyncio.to_thread(file_error, error, query.top, ctx) from error
         state, hidden = ctx.resources.get(ShellState), ctx.resources.get(HiddenFiles).now()
@@ -145,7 +145,7 @@ async def _by_ourselves(query: SearchQuery, hidden: ReadDenials, ctx: ToolCallCo
         pieces: list[str] = []
         size = 0
         try:
-            for piece in search_files(query, workspace.shown, check, hidden.covers):
+            for piece in search_files(query, workspace.shown, check, hidden.covers, workspace.gate):
                 pieces.append(piece)
                 size += len(piece)
                 if size > MAX_COLLECTED:

@@ -60,6 +60,7 @@ class ListDir(Tool[ListArgs]):
                 shown,
                 checker(ctx.cancellation, SECONDS),
                 leaves_out=ctx.resources.get(HiddenFiles).now().covers,
+                gate=ctx.resources.get(Workspace).gate,
             )
         except OutOfTimeError as error:
             raise ToolError(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # loading these takes longer than all that is needed for the 
     from grokmini.protocol.model import ModelSpec
     from grokmini.repl.painter import Size
     from grokmini.repl.stage import Stage
+    from grokmini.sandbox.profile import Profile
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 HISTORY_FILE = "history.jsonl"
@@ -48,6 +49,7 @@ def _is_linear(root: Root, found: Capabilities) -> bool:
 def _run_in_lines(root: Root, found: Capabilities) -> int:
     from grokmini.cli.choose_model import confirm_model, find_model
     from grokmini.cli.repl_sessions import Sessions
+    from grokmini.cli.sandbox_agree import ask_about_profile
     from grokmini.repl.linear import LinearOptions, LinearTerminal, run
 
     watched = root.options.follow
@@ -64,7 +66,9 @@ def _run_in_lines(root: Root, found: Capabilities) -> int:
     )
 
     async def talk() -> int:
-        sessions = Sessions(root)
+        sessions = Sessions(
+            root, ask_about_profile=lambda profile, more: ask_about_profile(profile, more, sys.stdin.readline)
+        )
         opened = await (sessions.start_watching(watched or "") if model is None else sessions.start(model))
         return await run(opened, sessions, terminal, linear)
 
@@ -114,7 +118,7 @@ async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
     from grokmini.cli.repl_sessions import Sessions
     from grokmini.repl.inline import InlineOptions, run
 
-    sessions = Sessions(root)
+    sessions = Sessions(root, ask_about_profile=lambda profile, more: _agree(stage, profile, more))
     watching = root.options.follow or ""
     opened = await (sessions.start_watching(watching) if model is None else sessions.start(model))
     options = InlineOptions(
@@ -137,6 +141,13 @@ async def _model(root: Root, stage: Stage) -> ModelSpec:
         return chosen.spec
     with stage.stepped_aside(), _interruptible():
         return confirm_model(root, chosen, sys.stdin.readline)
+
+
+def _agree(stage: Stage, profile: Profile, more: tuple[str, ...]) -> bool:
+    from grokmini.cli.sandbox_agree import ask_about_profile
+
+    with stage.stepped_aside(), _interruptible():
+        return ask_about_profile(profile, more, sys.stdin.readline)
 
 
 def _sees(root: Root, name: str) -> bool:

@@ -14,17 +14,20 @@ from grokmini.cli.choose_session import OpenAs
 from grokmini.cli.find_session import find_session, session_to_follow
 from grokmini.cli.models import usable_names
 from grokmini.cli.root import Root
+from grokmini.cli.sandboxed import Agree, profiles_of
 from grokmini.cli.search_place import search_index
 from grokmini.cli.session_rows import row_of
 from grokmini.cli.start_cleanup import start_cleanup
 from grokmini.cli.watched_session import WatchedSession
 from grokmini.cli.wire import Wired, start_session
-from grokmini.protocol.errors import SessionError, UsageError
+from grokmini.protocol.errors import SandboxError, SessionError, UsageError
 from grokmini.protocol.events import EventRecord, SessionEvent
 from grokmini.protocol.model import ModelSpec, Price
+from grokmini.protocol.permission import PermissionMode
 from grokmini.render.figures import plural, short_path
 from grokmini.render.session_list import Row
 from grokmini.repl.ports import FoundSession, OpenedSession
+from grokmini.sandbox.profile import BUILT_IN
 from grokmini.session.turn import CONCISE_WINDOW
 from grokmini.store.driver_lock import is_driven
 from grokmini.store.fork import fork_session
@@ -46,9 +49,10 @@ class Sessions:
     folder, the model and the mode of the last that ran here. Implements `repl.ports.SessionFactory`.
     """
 
-    def __init__(self, root: Root, last: Wired | None = None) -> None:
-        """`last` is a session that runs here already."""
+    def __init__(self, root: Root, last: Wired | None = None, ask_about_profile: Agree | None = None) -> None:
+        """`last` is a session that runs here already. `ask_about_profile` is for the first one: see `start_session`."""
         self._root = root
+        self._ask = ask_about_profile
         self._last = last
 
     async def start(self, model: ModelSpec) -> OpenedSession:
@@ -94,12 +98,24 @@ class Sessions:
             last_turns=lambda turns: (),
             context=watched.context,
             facts=lambda: facts_of(directory, watched.driver or ""),
+            sandbox=lambda: _watched_sandbox(directory),
             watched=True,
         )
 
     def models(self) -> Sequence[str]:
         """See `SessionFactory`: no provider without a key."""
         return usable_names(self._root.catalogue)
+
+    def arguments(self, command: str) -> Sequence[str]:
+        """See `SessionFactory`."""
+        if command == "sandbox":
+            try:
+                return profiles_of(self._as_now()).names
+            except SandboxError:
+                return BUILT_IN
+        if command == "mode":
+            return [mode.value for mode in PermissionMode]
+        return self.models() if command == "model" else ()
 
     def price(self, model: str) -> Price | None:
         """See `SessionFactory`: a model that is in no list has no price."""
@@ -144,14 +160,19 @@ class Sessions:
         delete(self._store().directory_of(session_id))
 
     async def _open(self, root: Root, model: ModelSpec, open_as: OpenAs) -> OpenedSession:
-        self._last = await start_session(root, model, open_as, interactive=True)
+        ask, self._ask = self._ask, None
+        self._last = await start_session(root, model, open_as, interactive=True, ask_about_profile=ask)
         return opened_of(self._last)
 
     def _as_now(self) -> Root:
         """The root as the session that runs or ran here last has changed it."""
         if self._last is None:
             return self._root
-        options = self._root.options._replace(permission_mode=self._last.live.mode.value)
+        sandbox = self._last.sandbox
+        options = self._root.options._replace(
+            permission_mode=self._last.live.mode.value,
+            sandbox=sandbox.profile if sandbox.explicit else self._root.options.sandbox,
+        )
         return self._root._replace(cwd=self._last.workspace.root, options=options)
 
     async def _model(self) -> ModelSpec:
@@ -182,6 +203,7 @@ def opened_of(wired: Wired) -> OpenedSession:
             live.model, registry.specs(concise=live.model.context_window <= CONCISE_WINDOW)
         ),
         facts=lambda: facts_of(directory, "", live.model),
+        sandbox=wired.sandbox.report,
     )
 
 
@@ -201,6 +223,13 @@ def _last_turns(directory: Path, turns: int) -> Iterator[SessionEvent]:
     with suppress(OSError):
         for record in read_last_turns(directory, turns):
             yield record.event
+
+
+async def _watched_sandbox(directory: Path) -> Sequence[tuple[str, str]]:
+    """What is known of the sandbox of a session that another process drives."""
+    summary = await asyncio.to_thread(read_summary, directory)
+    profile = summary.sandbox_profile if summary else ""
+    return [("profile", profile or "the default"), ("enforced", "known to the process that drives it")]
 
 
 def facts_of(directory: Path, driver: str, model: ModelSpec | None = None) -> list[tuple[str, str]]:

@@ -14,12 +14,11 @@ from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, buil
 from grokmini.text.paths import repository_root
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
-    from grokmini.sandbox.client import SandboxedRunner
     from grokmini.sandbox.policy import Policy
     from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.profile_file import Profiles
     from grokmini.sandbox.resolve import Around
-    from grokmini.sandbox.unconfined import UnconfinedRunner
+    from grokmini.sandbox.switch import ConfiningRunner, SessionRunner
 
 UNASKED_PROFILE: Final = OFF
 """The profile where nobody named one."""
@@ -36,7 +35,7 @@ class Choice(NamedTuple):
 class Confinement(NamedTuple):
     """A runner for single commands and what else they get in their environment."""
 
-    runner: SandboxedRunner | UnconfinedRunner
+    runner: SessionRunner
     env: dict[str, str]
     policy: Policy | None
 
@@ -74,7 +73,8 @@ def choose(root: Root, resumed: str = "", ask: Agree | None = None) -> Choice:
         if ask is None or not ask(profile, beyond_workspace(root, profile)):
             raise SandboxError(
                 f"the project's sandbox profile {name!r} grants more than workspace",
-                f"look at it with: grokmini sandbox explain --profile {name}; agree once: grokmini sandbox trust {name}",
+                f"look at it with: grokmini sandbox explain --profile {name}; "
+                f"agree once: grokmini sandbox trust {name}",
             )
         agree(root, profile)
     return Choice(profile, explicit=bool(named))
@@ -136,20 +136,20 @@ def confine(root: Root, choice: Choice) -> Confinement:
     from grokmini.sandbox.environment import profile_environment
 
     around = around_of(root, None)
-    runner = confining_runner(root, choice, lambda: around)
+    runner = runner_for(root, choice, lambda: around)
     return Confinement(runner, profile_environment(choice.profile, around.cache), runner.policy)
 
 
-def confining_runner(
+def runner_for(
     root: Root,
     choice: Choice,
     around: Callable[[], Around],
     *,
     mechanisms: Mechanisms | None = None,
     on_proof: Callable[[], None] = lambda: None,
-) -> SandboxedRunner:
+) -> ConfiningRunner:
     """A runner that keeps a profile in what is around it at the time. Blocks. Raises `SandboxError`."""
-    from grokmini.sandbox.client import SandboxedRunner
+    from grokmini.sandbox.confining import confining_runner
     from grokmini.sandbox.resolve import make_folders, resolve
 
     def policy_now() -> Policy:
@@ -163,7 +163,7 @@ def confining_runner(
             f"{error.filename} cannot be made: {error.strerror}",
             "Commands need it; check the folder's permissions.",
         ) from error
-    return SandboxedRunner(
+    return confining_runner(
         policy,
         best_effort=root.options.sandbox_best_effort,
         mechanisms=mechanisms,

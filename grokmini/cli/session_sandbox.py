@@ -13,23 +13,22 @@ from grokmini.cli.sandboxed import (
     Choice,
     agree,
     around_of,
-    confining_runner,
     is_agreed,
     profiles_of,
+    runner_for,
 )
 from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import SandboxError
 from grokmini.protocol.events import Notice, SandboxChanged, SessionEvent
 from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.environment import profile_environment
-from grokmini.sandbox.profile import OFF, Profile
+from grokmini.sandbox.profile import OFF
 from grokmini.sandbox.runner import Enforcement
-from grokmini.sandbox.switch import SessionRunner, SwitchRunner
+from grokmini.sandbox.switch import ConfiningRunner, SessionRunner, SwitchRunner
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.session.ports import SandboxOffer
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
-    from grokmini.sandbox.client import SandboxedRunner
     from grokmini.sandbox.policy import Policy
     from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.resolve import Around
@@ -148,8 +147,8 @@ class SessionSandbox:
             choice.profile.name, lambda: self._resolve(choice), lambda: self._confining_runner(choice)
         )
 
-    def _confining_runner(self, choice: Choice) -> SandboxedRunner:
-        return confining_runner(
+    def _confining_runner(self, choice: Choice) -> ConfiningRunner:
+        return runner_for(
             self._root,
             choice,
             self._around,

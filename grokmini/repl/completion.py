@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,10 +22,16 @@ class Completion(NamedTuple):
 NOTHING = Completion("")
 
 
-def complete(draft: str, commands: Sequence[str], cwd: str) -> Completion:
+def complete(
+    draft: str,
+    commands: Sequence[str],
+    cwd: str,
+    arguments: Callable[[str], Sequence[str]] = lambda command: (),
+) -> Completion:
     """What Tab does: the only candidate whole, of several what they have in common, or a list of them.
 
-    Paths are read from disk, relative to `cwd`; `/cd` and `!` take paths without the `@`.
+    Paths are read from disk, relative to `cwd`; `/cd` and `!` take paths without the `@`. `arguments` gives the
+    names that a command takes.
     """
     if draft.startswith("/") and not any(character.isspace() for character in draft):
         return _choose(draft[1:], [name for name in commands if name.startswith(draft[1:].casefold())], " ")
@@ -34,6 +40,9 @@ def complete(draft: str, commands: Sequence[str], cwd: str) -> Completion:
         return complete_path(word[1:], cwd)
     if draft.startswith(("!", "/cd ")):
         return complete_path(word.removeprefix("!"), cwd)
+    command, blank, typed = draft.partition(" ")
+    if blank and draft.startswith("/") and " " not in typed:
+        return _choose(typed, [name for name in arguments(command[1:]) if name.startswith(typed)], "")
     return NOTHING
 
 

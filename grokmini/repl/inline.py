@@ -109,6 +109,7 @@ class InlineApp:
             cwd=lambda: self._state.cwd,
             on_change=self._changed,
             vi=options.vi,
+            arguments=factory.arguments,
         )
         self._desk = InlineDesk(self._state, self._input, self._outlets())
         self._region = self._fresh_region()

@@ -73,6 +73,7 @@ class Input:
         cwd: Callable[[], str],
         on_change: Callable[[], None],
         vi: bool = False,
+        arguments: Callable[[str], Sequence[str]] = lambda command: (),
     ) -> None:
         self._look = look
         self._history = history
@@ -86,7 +87,7 @@ class Input:
         self._top = 0
         self._vi = vi
         self._editor: tuple[DraftBuffer, DraftKeys] | None = None
-        self._suggestions = Suggestions(commands, paths, cwd, self._found)
+        self._suggestions = Suggestions(commands, paths, cwd, self._found, arguments)
         self._search: HistorySearch | None = None
         self._actions: list[Action] = []
 

@@ -122,7 +122,13 @@ class LinearApp:
         self._submissions = Submissions(self, factory, self._state, history, self._loop.time)
         outlets = Outlets(self._send, self._submit, self.leave, self._suspend)
         self._desk = LinearDesk(
-            self._screen, self._state, history, outlets, look=self._look, width=terminal.width
+            self._screen,
+            self._state,
+            history,
+            outlets,
+            look=self._look,
+            width=terminal.width,
+            arguments=factory.arguments,
         )
         self._progress = Progress()
         self._consumer: asyncio.Task[None] | None = None

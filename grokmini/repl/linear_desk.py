@@ -5,7 +5,7 @@ Decides and writes to the screen; sends commands; knows no terminal, no loop and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from grokmini.protocol.commands import CancelTurn, EditQueue, Interject, SessionCommand, SetMode
@@ -55,8 +55,10 @@ class LinearDesk:
         *,
         look: Look,
         width: int,
+        arguments: Callable[[str], Sequence[str]] = lambda command: (),
     ) -> None:
         self.state = state
+        self._arguments = arguments
         self.draft = LinearEditor(look.glyphs.prompt + " ", width=width, older=history)
         self.questions = LinearQuestions(screen, outlets.send, width=width, look=look)
         self._screen = screen
@@ -216,7 +218,7 @@ class LinearDesk:
         self._screen.show(self.draft.shown())
 
     def _complete(self) -> None:
-        completion = complete(self.draft.text, names(), self.state.cwd)
+        completion = complete(self.draft.text, names(), self.state.cwd, self._arguments)
         if completion.candidates:
             self._screen.say("  ".join(completion.candidates))
         if not self._screen.line_open:

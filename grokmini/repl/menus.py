@@ -19,6 +19,7 @@ QUOTED_END = '" '
 
 _COMMAND = re.compile(r"/([A-Za-z?][\w:?-]*)?")
 _ARGUMENT = re.compile(r"/([A-Za-z?][\w:?-]*) ")
+_FIRST_ARGUMENT = re.compile(r"/([A-Za-z?][\w:?-]*) (\S*)")
 _PATH = re.compile(r'(?:(?<=\s)|^)@(?:"([^"\n]*)|([^\s"]*))$')
 
 
@@ -34,7 +35,7 @@ class MenuItem(NamedTuple):
 class Token(NamedTuple):
     """What is being typed that a menu is about: from `start` up to the cursor."""
 
-    kind: Literal["command", "path", "word"]
+    kind: Literal["command", "path", "word", "argument"]
     start: int
     typed: str
 
@@ -107,6 +108,17 @@ def word_at(before: str) -> Token | None:
         start = max(before.rfind(" ") + 1, 1)
         return Token("word", start, before[start:])
     return None
+
+
+def argument_at(before: str) -> tuple[str, Token] | None:
+    """The command and the argument being typed of it, for one that has names to choose from."""
+    match = _FIRST_ARGUMENT.fullmatch(before)
+    return (match[1], Token("argument", match.start(2), match[2])) if match else None
+
+
+def name_items(typed: str, names: Sequence[str]) -> list[MenuItem]:
+    """The names that begin as what is typed."""
+    return [MenuItem(name, "", name, complete=True) for name in names if name.startswith(typed)]
 
 
 def command_items(typed: str, commands: Sequence[CommandRow]) -> list[MenuItem]:

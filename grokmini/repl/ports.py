@@ -54,8 +54,8 @@ class OpenedSession(NamedTuple):
     unified diff of everything the agent changed in this session, `records` every event that is kept, oldest first
     (it raises `SessionError` when they cannot be read), `last_turns` those of so many last turns, without their
     headers; all may read files and are called in a thread. `context` is what the
-    next request is made of, `facts` what there is to know of the session, as label and value. `watched` says
-    that another process drives it.
+    next request is made of, `facts` what there is to know of the session, as label and value. `sandbox` tells the
+    same way what confines its commands, after making sure. `watched` says that another process drives it.
     """
 
     handle: Handle
@@ -66,6 +66,7 @@ class OpenedSession(NamedTuple):
     last_turns: Callable[[int], Iterable[SessionEvent]]
     context: Callable[[], Awaitable[ContextReport]]
     facts: Callable[[], Sequence[tuple[str, str]]]
+    sandbox: Callable[[], Awaitable[Sequence[tuple[str, str]]]]
     watched: bool = False
 
     def past(self) -> Iterable[SessionEvent]:
@@ -103,6 +104,9 @@ class SessionFactory(Protocol):
 
     def models(self) -> Sequence[str]:
         """Names that `/model` accepts, for showing."""
+
+    def arguments(self, command: str) -> Sequence[str]:
+        """Names that a slash command takes, for completing; none for most. Never raises; may read small files."""
 
     def price(self, model: str) -> Price | None:
         """What a model costs, where the settings say so. Blocks for nothing."""

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grokmini.repl.commands.table import CommandRow
-from grokmini.repl.menus import Menu, MenuItem, Token, command_items, path_item, token_at, word_at
+from grokmini.repl.menus import (
+    Menu,
+    MenuItem,
+    Token,
+    argument_at,
+    command_items,
+    name_items,
+    path_item,
+    token_at,
+    word_at,
+)
 from grokmini.repl.path_match import letters_in_order
 from grokmini.repl.path_search import Found, PathSearch
 
 
 class Suggestions:
-    """The menu of a draft. `on_found` is called when paths were found later than they were asked for."""
+    """The menu of a draft. `on_found` is called when paths were found later than they were asked for; `arguments`
+    gives the names that a command takes.
+    """
 
     def __init__(
         self,
@@ -19,12 +31,14 @@ class Suggestions:
         paths: PathSearch,
         cwd: Callable[[], str],
         on_found: Callable[[], None],
+        arguments: Callable[[str], Sequence[str]] = lambda command: (),
     ) -> None:
         self.menu: Menu | None = None
         self._commands = commands
         self._paths = paths
         self._cwd = cwd
         self._on_found = on_found
+        self._arguments = arguments
         self._token: Token | None = None
         self._dismissed: Token | None = None
 
@@ -40,10 +54,13 @@ class Suggestions:
             self._open(token)
 
     def complete(self, before: str) -> None:
-        """Tab: open a menu for a path in a shell command or behind `/cd`."""
+        """Tab: open a menu for a path in a shell command or behind `/cd`, or for a name behind another command."""
         token = word_at(before)
         if token:
             self._open(token)
+        elif argument := argument_at(before):
+            command, self._token = argument
+            self._show(name_items(self._token.typed, self._arguments(command)))
 
     def dismiss(self) -> None:
         """Close the menu, and leave it closed for as long as the same thing is typed."""

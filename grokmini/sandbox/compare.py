@@ -69,7 +69,7 @@ def _found(place: int) -> int:
 
 
 def _readable(policy: Policy) -> _Area:
-    roots = ("/",) if policy.read_all else (*policy.read_roots, *_write_roots(policy))
+    roots = ("/",) if policy.read_all or policy.write_all else (*policy.read_roots, *_write_roots(policy))
     return _Area(_real(roots), _real(policy.denied))
 
 

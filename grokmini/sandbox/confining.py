@@ -10,6 +10,7 @@ from grokmini.sandbox.policy import Policy
 
 if TYPE_CHECKING:
     from grokmini.sandbox.client import SandboxedRunner
+    from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.seatbelt_runner import SeatbeltRunner
 
 
@@ -17,6 +18,7 @@ def confining_runner(
     policy: Policy,
     *,
     best_effort: bool = False,
+    mechanisms: Mechanisms | None = None,
     rescan: Callable[[], Policy] | None = None,
     on_proof: Callable[[], None] = lambda: None,
     platform: str = sys.platform,
@@ -28,4 +30,6 @@ def confining_runner(
         return SeatbeltRunner(policy, best_effort=best_effort, rescan=rescan, on_proof=on_proof)
     from grokmini.sandbox.client import SandboxedRunner
 
-    return SandboxedRunner(policy, best_effort=best_effort, rescan=rescan, on_proof=on_proof)
+    return SandboxedRunner(
+        policy, best_effort=best_effort, mechanisms=mechanisms, rescan=rescan, on_proof=on_proof
+    )

@@ -24,6 +24,7 @@ class DeferredRunner:
         self._make = make
         self._made: ConfiningRunner | None = None
         self._policy: Policy | None = None
+        self._expected: Policy | None = None
         self._lock = asyncio.Lock()
         self._closed = False
 
@@ -56,7 +57,7 @@ class DeferredRunner:
 
     def expect(self, policy: Policy) -> None:
         """Use another policy from the next command on."""
-        self._policy = policy
+        self._policy = self._expected = policy
         if self._made is not None:
             self._made.expect(policy)
 
@@ -79,4 +80,6 @@ class DeferredRunner:
                 raise RuntimeError("the runner is closed")
             if self._made is None:
                 self._made = await asyncio.to_thread(self._make)
+                if self._expected is not None:
+                    self._made.expect(self._expected)
             return self._made

@@ -61,6 +61,7 @@ class ScriptedSession:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = asyncio.ensure_future(self._wait())
         self.handle = SessionHandle(uuid7(), self._stream, self._take, self._ended, task)
+        self.sandbox = [("profile", "workspace"), ("write", "/work"), ("", "/tmp")]
         self.facts = [("title", "a title"), ("id", self.handle.session_id)]
         self.opened = OpenedSession(
             handle=self.handle,
@@ -71,6 +72,7 @@ class ScriptedSession:
             last_turns=self._last_turns,
             context=self._context,
             facts=lambda: self.facts,
+            sandbox=self._sandbox,
         )
         self.emit(
             events.SessionStarted("0.1.0", cwd, "test-model", PermissionMode.ASK, "none", context_window=1000)
@@ -86,6 +88,9 @@ class ScriptedSession:
     def _last_turns(self, turns: int) -> Sequence[events.SessionEvent]:
         starts = [n for n, event in enumerate(self.past) if isinstance(event, events.TurnStarted)]
         return self.past[starts[-turns] if len(starts) >= turns else 0 :]
+
+    async def _sandbox(self) -> Sequence[tuple[str, str]]:
+        return self.sandbox
 
     async def _context(self) -> ContextReport:
         parts = (ContextPart("system", 100), ContextPart("prompts", 300), ContextPart("images", 0))
@@ -161,6 +166,8 @@ class ScriptedSession:
                 self.emit(events.ModeChanged(command.mode))
             case commands.SetModel():
                 self.emit(events.ModelChanged(command.name, 1000))
+            case commands.SetSandbox():
+                self.emit(events.SandboxChanged(command.name, command.name, confined=True))
             case commands.ChangeDirectory():
                 self.emit(events.DirectoryChanged(command.path))
             case commands.Shutdown():
@@ -236,6 +243,10 @@ class ScriptedFactory:
     def models(self) -> Sequence[str]:
         """Names to choose from."""
         return self._models
+
+    def arguments(self, command: str) -> Sequence[str]:
+        """Only one command takes names."""
+        return ("off", "workspace", "strict", "devbox") if command == "sandbox" else ()
 
     def price(self, model: str) -> Price | None:
         """Only one has a price."""

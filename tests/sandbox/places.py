@@ -10,7 +10,7 @@ from pathlib import Path
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.runner import CommandHandle, CommandSpec
+from grokmini.sandbox.runner import CommandHandle, CommandRunner, CommandSpec
 
 ENV = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LANG": "C.UTF-8"}
 
@@ -57,7 +57,7 @@ async def read(handle: CommandHandle) -> bytes:
     return b"".join([chunk async for chunk in handle.output()])
 
 
-async def said(runner: SandboxedRunner, command: str, cwd: Path | str) -> str:
+async def said(runner: CommandRunner, command: str, cwd: Path | str) -> str:
     """What a command prints."""
     handle = await runner.start(shell(command, cwd))
     text = (await read(handle)).decode()

@@ -27,6 +27,7 @@ COMMANDS: tuple[CommandRow, ...] = (
     CommandRow("help", (), "", "what can be typed here", "help"),
     CommandRow("model", ("m",), "[name]", "show the models or choose one", "model"),
     CommandRow("mode", (), "[name]", "show or set what runs without asking", "mode"),
+    CommandRow("sandbox", (), "[name]", "show or change what confines commands", "sandbox"),
     CommandRow("new", ("clear",), "", "go on in a fresh session", "new"),
     CommandRow("resume", (), "[name]", "go on with a stored session", "resume"),
     CommandRow("fork", (), "[n or name]", "go on in a copy, whole or up to prompt n", "fork"),

@@ -1,0 +1,20 @@
+"""The question about a project's sandbox profile that grants more than `workspace`, asked once before the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from grokmini.cli.report import say
+from grokmini.sandbox.profile import Profile
+from grokmini.text.sanitise import sanitise
+
+
+def ask_about_profile(profile: Profile, grants: tuple[str, ...], read: Callable[[], str]) -> bool:
+    """Say what it grants and read one line; only a yes is one. `read` gives the typed line, "" at its end."""
+    say(
+        f"The project's sandbox profile {profile.name} grants more than workspace. Commands and file tools may then"
+    )
+    for grant in grants:
+        say(f"  {sanitise(grant, newlines=False)}")
+    say("Use it? It is asked again when the project changes it. y/N:")
+    return read().strip().lower() in ("y", "yes")

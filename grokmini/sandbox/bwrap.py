@@ -168,13 +168,18 @@ def _resolver() -> list[str]:
 
 
 def _read_roots(roots: Iterable[str]) -> list[str]:
-    """The whitelist, links as links (`/bin` may be one) together with where they lead."""
+    """The whitelist, links as links (`/bin` may be one) together with where they lead.
+
+    A linked file (settings of git often are) is there under its own name as well.
+    """
     words: list[str] = []
     folders: set[str] = set()
     for root in dict.fromkeys(roots):
         path = Path(root)
         if path.is_symlink() and path.parent == Path("/"):
             words += ["--symlink", str(path.readlink()), root]
+        elif path.is_symlink() and path.is_file():
+            folders.add(root)
         if path.exists():
             folders.add(os.path.realpath(root))
     for folder in sorted(folders):

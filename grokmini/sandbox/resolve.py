@@ -31,6 +31,7 @@ _DEVBOX: Final = (
 _TOOLCHAINS: Final = (
     ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv/versions", ".local/share/uv/python", ".local/share/mise",
     ".asdf/installs", ".sdkman/candidates", "go/bin", "go/pkg/mod",
+    ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes",
 )  # fmt: skip
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.git_folders import git_folders, git_protected, git_roots
 from grokmini.sandbox.profile import Profile, built_in
-from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.resolve import Around, make_folders, resolve
 from grokmini.sandbox.secrets import secret_paths
+from tests.sandbox.places import machines, running, said
 
 
 def _around(tmp_path: Path) -> Around:
@@ -54,6 +55,22 @@ def test_strict_reads_no_home_and_none_of_our_own_folders(tmp_path: Path) -> Non
     assert not policy.read_all and policy.network == "blocked" and policy.explicit
     assert around.home not in policy.read_roots and around.config not in policy.read_roots
     assert "/usr" in policy.read_roots and around.cwd in policy.read_roots
+
+
+async def test_under_strict_git_knows_its_settings_and_nothing_else_of_the_home_is_there(
+    tmp_path: Path,
+) -> None:
+    around = replace(_around(tmp_path), scratch="", cache="")
+    home = Path(around.home)
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles/git").write_text("[user]\nname = Someone\n")
+    (home / ".gitconfig").symlink_to("dotfiles/git")
+    (home / "private").touch()
+    policy = resolve(built_in("strict"), around, explicit=False)
+    for machine in machines().values():
+        async with running(replace(policy, temp=()), machine) as runner:
+            command = f"export HOME={home}; git config user.name; cat $HOME/private"
+            assert (await said(runner, command, around.cwd)).startswith("Someone\ncat: ")
 
 
 def test_read_only_does_not_write_the_folder_even_where_it_lies_in_a_temporary_one(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import marshal
 import os
 import socket
@@ -21,6 +22,10 @@ LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 PYTHON: Final = os.path.realpath(sys.executable)
 READY_LIMIT: Final = 30.0
 """Seconds a launcher gets to set itself up."""
+SPARE_LIMIT: Final = 15.0
+"""Seconds that a launcher gets to make a spare, and a spare to confine itself, before they count as lost."""
+REFILL_AFTER: Final = 0.01
+"""Seconds after which another spare is made for one that was taken: its making does not contend with the command."""
 FIRST_PIECE: Final = 32_768
 MAX_MESSAGE: Final = 262_144
 
@@ -57,11 +62,13 @@ class LauncherProcess:
         self._control = control
         self.ready = ready
         self._spares: deque[Spare] = deque()
-        self._waiting: deque[asyncio.Future[Spare]] = deque()
+        self._waiting: list[asyncio.Future[Spare]] = []
         self._loop = asyncio.get_running_loop()
         self.lost = False
+        self._asked = 0
+        self._refill: asyncio.TimerHandle | None = None
         self._loop.add_reader(control, self._on_message)
-        self._ask_for_spare()
+        self._ask_for_spares(1)
 
     @property
     def pid(self) -> int:
@@ -69,25 +76,48 @@ class LauncherProcess:
         return self._process.pid
 
     async def take_spare(self) -> Spare:
-        """A spare for the next command; another is made meanwhile. Raises `LauncherLostError`."""
-        self._ask_for_spare()
-        if self._spares:
-            return self._spares.popleft()
+        """A spare for the next command; another is made soon.
+
+        Raises `LauncherLostError`, and `OSError` when this machine has no room for one more process or descriptor.
+        """
         if self.lost:
             raise LauncherLostError
+        if self._refill is None:
+            self._refill = self._loop.call_later(REFILL_AFTER, self._make_up)
+        if self._spares:
+            return self._spares.popleft()
         future: asyncio.Future[Spare] = self._loop.create_future()
         self._waiting.append(future)
-        return await future
-
-    def _ask_for_spare(self) -> None:
+        self._ask_for_spares(len(self._waiting))
         try:
-            self._control.send(b"F")
+            async with asyncio.timeout(SPARE_LIMIT):
+                return await future
+        except TimeoutError:
+            self._hang_up()
+            raise LauncherLostError from None
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._spares.append(future.result())  # it came as the wait was cancelled
+            raise
+        finally:
+            self._waiting.remove(future)
+
+    def _make_up(self) -> None:
+        self._refill = None
+        self._ask_for_spares(len(self._waiting) + 1)
+
+    def _ask_for_spares(self, wanted: int) -> None:
+        """Ask for as many as are missing from so many, those that are on their way counted in."""
+        try:
+            while len(self._spares) + self._asked < wanted:
+                self._control.send(b"F")
+                self._asked += 1
         except OSError:
             self._hang_up()
 
     def _on_message(self) -> None:
         try:
-            data, fds, _, _ = socket.recv_fds(self._control, 64, 2)
+            data, fds, _, _ = socket.recv_fds(self._control, 64, 2, socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             return
         except OSError:
@@ -95,24 +125,32 @@ class LauncherProcess:
         if not data:
             self._hang_up()
             return
+        self._asked -= 1
+        waiting = next((future for future in self._waiting if not future.done()), None)
+        if data != b"S" or len(fds) != 2:  # too many descriptors are open here: the kernel has dropped some
+            for fd in fds:
+                os.close(fd)
+            number = int(data) if data != b"S" else errno.EMFILE
+            if waiting is not None:
+                waiting.set_exception(OSError(number, os.strerror(number)))
+            return
         spare = Spare(*(_adopt(fd) for fd in fds))
-        while self._waiting:
-            future = self._waiting.popleft()
-            if not future.done():
-                future.set_result(spare)
-                return
-        self._spares.append(spare)
+        if waiting is not None:
+            waiting.set_result(spare)
+        else:
+            self._spares.append(spare)
 
     def _hang_up(self) -> None:
         """The launcher is gone, or is to go."""
         if not self.lost:
             self.lost = True
+            if self._refill is not None:
+                self._refill.cancel()
             self._loop.remove_reader(self._control)
             self._control.close()
         while self._spares:
             self._spares.popleft().close()
-        while self._waiting:
-            future = self._waiting.popleft()
+        for future in self._waiting:
             if not future.done():
                 future.set_exception(LauncherLostError())
 
@@ -230,7 +268,8 @@ async def hand_over(spare: Spare, spec: CommandSpec, fds: Sequence[int]) -> int:
     request = encode_request(spec)
     loop = asyncio.get_running_loop()
     try:
-        word, pid = await _confirmation(spare.channel)
+        async with asyncio.timeout(SPARE_LIMIT):
+            word, pid = await _confirmation(spare.channel)
         if word.startswith(b"0 "):
             raise SandboxError(f"confinement could not be set up: {word[2:].decode(errors='replace')}")
         if word != b"R":
@@ -238,7 +277,7 @@ async def hand_over(spare: Spare, spec: CommandSpec, fds: Sequence[int]) -> int:
         sent = socket.send_fds(spare.channel, [request[:FIRST_PIECE]], list(fds))
         if sent < len(request):
             await loop.sock_sendall(spare.channel, memoryview(request)[sent:])
-    except ConnectionError as error:
+    except (ConnectionError, TimeoutError) as error:
         raise LauncherLostError from error
     try:
         answer = await loop.sock_recv(spare.channel, 4096)

@@ -3,7 +3,8 @@
 Run as `python -I -S launcher.py FD`; needs the standard library alone and imports nothing of grokmini. `FD` is a
 socket to the agent, and standard input holds the plan (marshalled). It tells the outcome of the proof, and answers
 each message `F` with a spare: two sockets, one to a *supervisor* and one to its child, the *command to be*, which
-has already confined itself and only waits for what to run. The agent talks to those two directly.
+has already confined itself and only waits for what to run, or with the number of an error. The agent talks to those
+two directly.
 
 - To the command: the request (see `launch.py`) with its descriptors; it answers `R` when it is confined,
   nothing when the program has been started, else what went wrong.
@@ -30,7 +31,6 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
@@ -110,15 +110,12 @@ class Confinement:
         self.missing: list[str] = []
         if plan["landlock"] is not None:
             self._ruleset, self.missing = make_ruleset(kernel, plan["landlock"])
+        self.descriptors = (self._ruleset,) if self._ruleset >= 0 else ()
+        """What a child has to keep open until `apply`."""
         self._filter: bytes = plan["seccomp"]
         self._limits: list[tuple[int, int, bool]] = plan["limits"]
         self._drop: bool = plan["drop_privileges"]
         self._oom: int = plan["oom_score_adj"]
-
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """What a child has to keep open until `apply`."""
-        return (self._ruleset,) if self._ruleset >= 0 else ()
 
     def apply(self) -> None:
         """Give up, for good, all that the plan does not leave. Raises `RefusedError`; then nothing may be run."""
@@ -177,7 +174,7 @@ def _parent_of(pid: str) -> int:
         return 0
 
 
-def stop_and_kill(pids: Iterable[int]) -> None:
+def stop_and_kill(pids: list[int] | set[int]) -> None:
     """Kill processes that are ours to reap, all stopped before the first is killed."""
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
@@ -302,9 +299,7 @@ def receive_request(channel: _socket.socket) -> tuple[list[bytes], list[int]] | 
     A request is its length (8 bytes) and that many bytes: fields, each ended by NUL.
     """
     data, ancillary, _, _ = channel.recvmsg(65_536, _socket.CMSG_SPACE(16), _socket.MSG_CMSG_CLOEXEC)
-    fds: list[int] = []
-    for _, _, packed in ancillary:
-        fds += struct.unpack(f"={len(packed) // 4}i", packed[: len(packed) // 4 * 4])
+    fds = [fd for _, _, packed in ancillary for (fd,) in struct.iter_unpack("=i", packed)]
     while len(data) < 8 or len(data) < 8 + int.from_bytes(data[:8], "little"):
         piece = channel.recv(1_048_576)
         if not piece:
@@ -399,15 +394,18 @@ class Launcher:
         job, job_inside = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         channel, channel_inside = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
         channel.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
-        pid = os.fork()
-        if not pid:
-            try:
-                self._supervise(job_inside, channel_inside)
-            finally:
-                os._exit(1)
-        self._supervisors.add(pid)
-        fds = struct.pack("=2i", job.fileno(), channel.fileno())
-        self._agent.sendmsg([b"S"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
+        try:
+            pid = os.fork()
+            if not pid:
+                try:
+                    self._supervise(job_inside, channel_inside)
+                finally:
+                    os._exit(1)
+            self._supervisors.add(pid)
+            fds = struct.pack("=2i", job.fileno(), channel.fileno())
+            self._agent.sendmsg([b"S"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
+        except OSError as error:  # no process or memory left: what runs goes on
+            self._agent.send(b"%d" % (error.errno or 0))
         for end in (job, job_inside, channel, channel_inside):
             end.close()
 
@@ -478,7 +476,6 @@ def main() -> None:
     """Take the plan, set up, prove, serve."""
     gc.disable()
     agent = _socket.socket(fileno=int(sys.argv[1]))
-    agent.setblocking(True)
     os.set_inheritable(agent.fileno(), False)
     kernel = Kernel()
     try:

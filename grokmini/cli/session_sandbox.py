@@ -79,11 +79,12 @@ class SessionSandbox:
     def offer(self, name: str) -> SandboxOffer:
         """See `Sandbox`."""
         from grokmini.sandbox.compare import grants_more
+        from grokmini.sandbox.words import in_words
 
         profile = profiles_of(self._root).find(name)
         now = self.runner.policy
         new = self._resolve(Choice(profile, explicit=True)) if profile.base != OFF else None
-        return SandboxOffer(profile, grants_more(new, now), untrusted=not is_agreed(self._root, profile))
+        return SandboxOffer(profile, grants_more(new, now), not is_agreed(self._root, profile), in_words(new))
 
     async def switch(self, offer: SandboxOffer) -> None:
         """See `Sandbox`."""
@@ -122,12 +123,6 @@ class SessionSandbox:
     async def prove(self) -> None:
         """See `Sandbox`."""
         await self.runner.prepare()
-
-    def in_words(self) -> str:
-        """See `Sandbox`."""
-        from grokmini.sandbox.words import in_words
-
-        return in_words(self.runner.policy)
 
     async def report(self) -> Sequence[tuple[str, str]]:
         """What `/sandbox` shows, as label and value; makes the proof for it."""

@@ -31,6 +31,7 @@ from grokmini.protocol.items import UserItem
 from grokmini.protocol.model import ModelSpec
 from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
+from grokmini.sandbox.file_guard import FileGuard
 from grokmini.session.engine import start_engine
 from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
@@ -189,8 +190,9 @@ def _connect(
     may_title: Callable[[ModelSpec], bool],
 ) -> Parts:
     settings = root.settings
-    workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit)
     runner = sandbox.runner
+    guard = FileGuard(lambda: runner.policy)
+    workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit, guard=guard)
     shell = ShellState(root.cwd, root.env, settings.shell, runner)
     sandbox.provides(shell.extend)
     policy = _policy(root, rules, workspace, shell)

@@ -82,12 +82,14 @@ class SandboxOffer(NamedTuple):
     """A profile that could come into force.
 
     `grants` is what it allows that the one in force does not, each as the end of "they may …". `untrusted`: it is
-    the project's, grants more than `workspace`, and the person has not agreed to it as it is now.
+    the project's, grants more than `workspace`, and the person has not agreed to it as it is now. `in_words` tells
+    the model what it comes to.
     """
 
     profile: Profile
     grants: tuple[str, ...]
     untrusted: bool
+    in_words: str
 
 
 class Sandbox(Protocol):
@@ -117,6 +119,3 @@ class Sandbox(Protocol):
 
     async def prove(self) -> None:
         """Find out now what is really enforced, if that is not known yet. Raises `SandboxError`."""
-
-    def in_words(self) -> str:
-        """What commands and file tools may do, in a few sentences for the model. Blocks."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, assert_never
 
 import msgspec
 
-from grokmini.protocol.errors import ConfigError, ToolError, ToolErrorKind
+from grokmini.protocol.errors import ConfigError, SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent, ToolCallReady
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ToolCall, ToolResultItem
@@ -140,7 +140,7 @@ class ToolCalls:
         try:
             subject = planned.tool.subject(planned.args, planned.ctx)
             paths = planned.tool.writes(planned.args, planned.ctx)
-            confined = self._parts.runner.enforcement.confined
+            confined = await self._is_confined(planned.tool)
             verdict = self._parts.policy.judge(planned.tool, subject, paths, self._mode(), contained=confined)
             match verdict:
                 case Allow():
@@ -160,6 +160,16 @@ class ToolCalls:
                 f"{planned.call.name} failed inside ({type(error).__name__}) and did not run. Try another way."
             )
             self._refuse(planned, ToolErrorKind.INTERNAL, text)
+
+    async def _is_confined(self, tool: Tool[Any]) -> bool:
+        """Whether a real sandbox is active. To know it is worth starting one, but not for a tool that only reads."""
+        runner = self._parts.runner
+        if tool.read_only:
+            return runner.enforcement.confined
+        try:
+            return (await runner.prepare()).confined
+        except SandboxError:
+            return False
 
     async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, diff: str) -> None:
         if not self._parts.interactive:

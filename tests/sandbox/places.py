@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import pwd
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from grokmini.sandbox.client import SandboxedRunner
@@ -25,6 +27,14 @@ def workspace(root: Path) -> Policy:
         scratch=str(root / "scratch"),
         temp=(str(root / "temp"),),
     )
+
+
+@contextmanager
+def not_temporary() -> Iterator[Path]:
+    """A folder outside of the temporary ones, in which commands may write whatever the profile."""
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    with tempfile.TemporaryDirectory(dir=home, prefix=".grokmini-test-") as name:
+        yield Path(os.path.realpath(name))
 
 
 def without_bwrap(reason: str = "bwrap is not installed") -> Mechanisms:

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.anchors import Anchors
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
 from grokmini.sandbox.git_folders import make_hook_folders
+from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import (
     LAUNCHER,
     PYTHON,
@@ -43,14 +45,28 @@ class _Session:
     policy: Policy
     launcher: LauncherProcess
     enforcement: Enforcement
-    awaited: tuple[str, ...]
-    """Protected paths that were not there when the mounts were made."""
+    anchors: Anchors
+    """What the mounts lie upon and the rules belong to."""
+    awaited: tuple[str, ...] = ()
+    """Protected and denied paths that were not there when the mounts were made."""
     commands: set[SandboxedCommand] = field(default_factory=set)
+    starting: int = 0
+    """How many commands are being handed over."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs or is about to."""
+        return bool(self.commands or self.starting)
 
     @property
     def outdated(self) -> bool:
         """Whether the mounts have to be made anew."""
-        return any(os.path.lexists(path) for path in self.awaited)
+        return self.anchors.replaced or any(os.path.lexists(path) for path in self.awaited)
+
+    async def close(self) -> None:
+        """Let the launcher go."""
+        self.anchors.close()
+        await self.launcher.close()
 
 
 class SandboxedRunner:
@@ -102,7 +118,7 @@ class SandboxedRunner:
     def idle(self) -> bool:
         """Whether nothing runs."""
         sessions = (*self._retired, *filter(None, (self._session, self._outside)))
-        return not any(session.commands for session in sessions)
+        return not any(session.busy for session in sessions)
 
     async def prepare(self) -> Enforcement:
         """What is enforced; starts the launcher unless one is there. Raises `SandboxError`."""
@@ -148,7 +164,7 @@ class SandboxedRunner:
             await command.wait()
             await command.settled()
         for session in sessions:
-            await session.launcher.close()
+            await session.close()
         while self._closing:
             await asyncio.wait(self._closing)
 
@@ -195,13 +211,25 @@ class SandboxedRunner:
             mechanisms = await asyncio.to_thread(probe)
         if is_unconfined(policy):
             launcher = await start_launcher(launcher_plan(policy, mechanisms, mounted=False))
-            return _Session(policy, launcher, Enforcement("off", lost=()), ())
+            return _Session(policy, launcher, Enforcement("off", lost=()), Anchors(()))
         lost = losses(policy, mechanisms)
         if lost:
             self._refuse_if_named(policy, lost, mechanisms)
         if mechanisms.bwrap:
             make_hook_folders(policy.protected)
         mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
+        anchors = Anchors(
+            (*(mount.path for mount in mounts.mounts), *writable_roots(policy), *policy.read_roots)
+        )
+        try:
+            return await self._opened(policy, mechanisms, mounts, anchors)
+        except BaseException:
+            anchors.close()
+            raise
+
+    async def _opened(
+        self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, anchors: Anchors
+    ) -> _Session:
         try:
             launcher = await _launch(policy, mechanisms, mounts)
         except SandboxError as error:
@@ -213,7 +241,7 @@ class SandboxedRunner:
             lost, mounts = losses(policy, mechanisms), Mounts((), (), ())
             self._refuse_if_named(policy, lost, mechanisms)
             launcher = await _launch(policy, mechanisms, mounts)
-        return await self._proved(policy, mechanisms, mounts, launcher)
+        return await self._proved(policy, mechanisms, mounts, launcher, anchors)
 
     def _refuse_if_named(self, policy: Policy, lost: tuple[str, ...], mechanisms: Mechanisms) -> None:
         if policy.explicit and not self._best_effort:
@@ -223,7 +251,12 @@ class SandboxedRunner:
             )
 
     async def _proved(
-        self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, launcher: LauncherProcess
+        self,
+        policy: Policy,
+        mechanisms: Mechanisms,
+        mounts: Mounts,
+        launcher: LauncherProcess,
+        anchors: Anchors,
     ) -> _Session:
         """The session, once what its launcher tried at its start has been judged."""
         holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
@@ -244,19 +277,29 @@ class SandboxedRunner:
         label = policy.profile if confined and not missing else f"{policy.profile}, in part"
         hint = remedy(mechanisms) if missing else ""
         enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
-        return _Session(policy, launcher, enforcement, mounts.absent if mechanisms.bwrap else ())
+        awaited = (*mounts.absent, *_not_there(policy.denied)) if mechanisms.bwrap else ()
+        return _Session(policy, launcher, enforcement, anchors, awaited)
 
     def _retire(self, session: _Session) -> None:
         """Let a launcher go as soon as nothing runs in it."""
-        if session.commands:
+        if session.busy:
             self._retired.add(session)
         else:
             self._retired.discard(session)
-            task = asyncio.create_task(session.launcher.close())
+            task = asyncio.create_task(session.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
     async def _start_in(self, session: _Session, spec: CommandSpec) -> SandboxedCommand:
+        session.starting += 1
+        try:
+            return await self._hand_over(session, spec)
+        finally:
+            session.starting -= 1
+            if session in self._retired:
+                self._retire(session)
+
+    async def _hand_over(self, session: _Session, spec: CommandSpec) -> SandboxedCommand:
         spare = await session.launcher.take_spare()
         reading: list[int] = []
         writing: list[int] = []
@@ -290,6 +333,10 @@ class SandboxedRunner:
         return command
 
 
+def _not_there(paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in paths if not os.path.lexists(path))
+
+
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
     plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None)
     if mechanisms.bwrap is None:
@@ -300,12 +347,16 @@ async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> Lau
         masks.append(os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC))
         return masks[-1]
 
-    words = bwrap_words(
-        policy,
-        mounts,
-        mechanisms.bwrap,
-        network=mechanisms.bwrap_network,
-        needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
-        mask=mask,
-    )
-    return await start_launcher(plan, (*words, "--"), masks)
+    try:
+        words = bwrap_words(
+            policy,
+            mounts,
+            mechanisms.bwrap,
+            network=mechanisms.bwrap_network,
+            needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
+            mask=mask,
+        )
+        return await start_launcher(plan, (*words, "--"), masks)
+    finally:
+        for fd in masks:
+            os.close(fd)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -175,8 +176,8 @@ async def start_launcher(
 ) -> LauncherProcess:
     """Start a launcher that carries out `plan` (see `plan.py`), inside the command `around` when there is one.
 
-    `inherited` are further descriptors for that command; they are closed here. Raises `SandboxError` with the reason
-    when it does not come up.
+    `inherited` are further descriptors for that command. Raises `SandboxError` with the reason when it does not come
+    up, `OSError` when there is no descriptor left for it.
     """
     process, ours, errors = _spawn(plan, around, inherited)
     try:
@@ -195,32 +196,31 @@ def _spawn(
     plan: Mapping[str, Any], around: Sequence[str], inherited: Sequence[int]
 ) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
     """Start the process; it, our end of the socket, and the read end of its standard error."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    errors, errors_end = os.pipe()
-    plan_file = os.memfd_create("plan", os.MFD_CLOEXEC)
-    try:
+    with ExitStack() as always, ExitStack() as unless_started:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        unless_started.callback(ours.close)
+        always.callback(theirs.close)
+        errors, errors_end = os.pipe()
+        unless_started.callback(os.close, errors)
+        always.callback(os.close, errors_end)
+        plan_file = os.memfd_create("plan", os.MFD_CLOEXEC)
+        always.callback(os.close, plan_file)
         os.write(plan_file, marshal.dumps(dict(plan)))
         os.lseek(plan_file, 0, os.SEEK_SET)
-        process = subprocess.Popen(
-            (*around, PYTHON, "-I", "-S", str(LAUNCHER), str(theirs.fileno())),
-            cwd="/",
-            env={},
-            stdin=plan_file,
-            stdout=subprocess.DEVNULL,
-            stderr=errors_end,
-            pass_fds=(theirs.fileno(), *inherited),
-            start_new_session=True,
-        )
-    except OSError as error:
-        ours.close()
-        os.close(errors)
-        raise SandboxError(f"the launcher cannot be started: {error}") from error
-    finally:
-        theirs.close()
-        os.close(plan_file)
-        os.close(errors_end)
-        for fd in inherited:
-            os.close(fd)
+        try:
+            process = subprocess.Popen(
+                (*around, PYTHON, "-I", "-S", str(LAUNCHER), str(theirs.fileno())),
+                cwd="/",
+                env={},
+                stdin=plan_file,
+                stdout=subprocess.DEVNULL,
+                stderr=errors_end,
+                pass_fds=(theirs.fileno(), *inherited),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise SandboxError(f"the launcher cannot be started: {error}") from error
+        unless_started.pop_all()
     return process, ours, errors
 
 

@@ -1,0 +1,1 @@
+"""The developer table: everyday commands that every profile lets work, or refuses by choice."""

@@ -99,7 +99,8 @@ class SessionState:
                 self.turns += 1
             case TurnEnded() | SessionEnded():
                 self._end_turn()
-                self.ended = isinstance(event, SessionEnded)
+                if isinstance(event, SessionEnded):
+                    self.ended, self.questions = True, []
             case PromptQueued():
                 self._queued(Queued(event.prompt_id, event.text))
             case PromptUnqueued():
@@ -163,10 +164,13 @@ class SessionState:
                 pass
 
     def _end_turn(self) -> None:
-        """What is still marked as running is closed, so that nothing waits for an ending that got lost."""
+        """What is still marked as running is closed, so that nothing waits for an ending that got lost.
+
+        Questions that are about no call are not the turn's.
+        """
         self.turn_running = False
         self._sent.clear()
-        self.questions = []
+        self.questions = [asked for asked in self.questions if not asked.call_id]
         kept = SHELL if self.shell_running else None
         self.running_calls = {call: since for call, since in self.running_calls.items() if call == kept}
         self._labels = {call: label for call, label in self._labels.items() if call == kept}

@@ -60,7 +60,7 @@ class Enforcement:
 
 def unproved(profile: str) -> Enforcement:
     """What is known of a profile before its start-up proof: that it is wanted, and nothing more."""
-    return Enforcement(f"{profile}, to be proved")
+    return Enforcement(f"{profile}, untried")
 
 
 class CommandHandle(Protocol):

@@ -17,6 +17,8 @@ from grokmini.repl.path_search import Found, PathSearch
 
 FILES = ("README.md", "docs/a plan.md", "src/calc.py", "src/calendar.py", "src/main.py", "tests/test_calc.py")
 
+PROFILES = ("off", "workspace", "read-only", "strict", "devbox")
+
 LEFT, RIGHT, UP, DOWN = b"\x1b[D", b"\x1b[C", b"\x1b[A", b"\x1b[B"
 ENTER, ESCAPE, TAB, BACKSPACE = b"\r", b"\x1b", b"\t", b"\x7f"
 UNDO = b"\x1f"
@@ -60,6 +62,7 @@ class Typist:
             cwd=lambda: cwd,
             on_change=self._changed,
             vi=vi,
+            arguments=lambda command: PROFILES if command == "sandbox" else (),
         )
         self._decoder = KeyDecoder()
 

@@ -9,10 +9,14 @@ import pytest
 from grokmini.protocol import commands
 from grokmini.protocol.errors import UsageError
 from grokmini.protocol.events import (
+    PermissionAsked,
     PromptQueued,
+    SandboxChanged,
+    SessionEnded,
     SessionStarted,
     ToolCallReady,
     ToolFinished,
+    TurnEnded,
     TurnStarted,
     UsageReported,
 )
@@ -107,6 +111,33 @@ async def test_a_wrong_argument_says_what_is_right(text: str) -> None:
     with pytest.raises(UsageError) as raised:
         await result_of(text)
     assert raised.value.hint
+
+
+async def test_the_sandbox_is_shown_row_by_row_with_the_profiles_there_are() -> None:
+    assert await result_of("/sandbox strict") == commands.SetSandbox("strict")
+    assert rows(await result_of("/sandbox")) == [
+        "profile    workspace",
+        "write      /work",
+        "           /tmp",
+        "profiles: off, workspace, strict, devbox",
+        "/sandbox NAME changes it: tightening at once, loosening after a question",
+    ]
+
+
+def test_what_is_in_force_follows_the_session_and_its_question_outlives_a_turn() -> None:
+    state = started()
+    state.apply(SandboxChanged("workspace", "workspace, in part", confined=True, cause="proved"), 0.0)
+    assert state.sandbox == "workspace, in part"
+    state.apply(TurnStarted("p", 1, "go"), 0.0)
+    about_the_call, about_the_session = (
+        PermissionAsked(name, call_id, "Loosen?", "", ()) for name, call_id in (("a", "1-1"), ("b", ""))
+    )
+    state.apply(about_the_call, 0.0)
+    state.apply(about_the_session, 0.0)
+    state.apply(TurnEnded(1, "completed", 0, "", Usage()), 0.0)
+    assert state.questions == [about_the_session]
+    state.apply(SessionEnded("quit"), 0.0)
+    assert state.questions == []
 
 
 async def test_cd_goes_from_the_sessions_folder(tmp_path: Path) -> None:

@@ -50,6 +50,22 @@ def test_tab_adds_what_is_decided_and_lists_what_is_not(
     assert complete(draft, COMMANDS, folder) == completion
 
 
+@pytest.mark.parametrize(
+    ("draft", "completion"),
+    [
+        ("/sandbox r", Completion("ead-only")),
+        ("/sandbox ", Completion("", ("off", "read-only", "strict"))),
+        ("/sandbox x", Completion("")),
+        ("/sandbox off o", Completion("")),
+        ("/mode o", Completion("")),
+        ("sandbox o", Completion("")),
+    ],
+)
+def test_tab_completes_the_names_that_a_command_takes(draft: str, completion: Completion) -> None:
+    profiles = {"sandbox": ("off", "read-only", "strict")}
+    assert complete(draft, COMMANDS, "/nowhere", lambda command: profiles.get(command, ())) == completion
+
+
 def test_many_candidates_are_counted(tmp_path: Path) -> None:
     for number in range(50):
         (tmp_path / f"{number:02}").write_text("")

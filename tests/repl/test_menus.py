@@ -10,7 +10,7 @@ from grokmini.render.look import Look
 from grokmini.repl.commands.table import COMMANDS
 from grokmini.repl.input_actions import Signal
 from grokmini.repl.menus import Menu, MenuItem, Token, command_items
-from tests.repl.draft import BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, TAB, UP, Typist, pasted
+from tests.repl.draft import BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, PROFILES, TAB, UP, Typist, pasted
 
 SOME = tuple(
     row
@@ -72,6 +72,17 @@ def test_nothing_else_opens_a_menu(typed: str) -> None:
 )
 def test_a_command_is_chosen_and_sent(bursts: tuple[bytes | str, ...], sent: str) -> None:
     assert Typist().sends(*bursts) == [sent]
+
+
+def test_tab_offers_the_names_that_a_command_takes_and_enter_never_takes_one_unasked() -> None:
+    typist = Typist()
+    typist.type("/sandbox ")
+    assert typist.menu() == []
+    typist.type(TAB)
+    assert [line.split()[-1] for line in typist.menu()] == list(PROFILES)
+    assert Typist().sends("/sandbox ", ENTER) == ["/sandbox "]
+    assert Typist().sends("/sandbox st", TAB, ENTER) == ["/sandbox strict"]
+    assert Typist().sends("/mode st", TAB, ENTER) == ["/mode st"]
 
 
 def test_esc_closes_the_menu_before_it_asks_anything_of_the_program() -> None:

@@ -115,7 +115,7 @@ async def test_a_deferred_runner_is_made_with_the_first_command_and_claims_nothi
 
     runner = DeferredRunner("workspace", lambda: policy, make)
     assert runner.policy == policy and runner.idle
-    assert runner.enforcement == Enforcement("workspace, to be proved")
+    assert runner.enforcement == Enforcement("workspace, untried")
     assert made == []
     texts = await asyncio.gather(*(said(runner, f"echo {n}", tmp_path / "cwd") for n in range(3)))
     assert texts == ["0\n", "1\n", "2\n"]

@@ -85,7 +85,7 @@ class FileGuard:
         if policy is None:
             return None
         known = self._rules
-        if known is None or known.policy is not policy:
+        if known is None or known.policy != policy:
             from grokmini.sandbox.file_rules import FileRules
 
             known = self._rules = FileRules(policy)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from grokmini.sandbox.descriptors import folders_above
+from grokmini.sandbox.globs import expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
 
@@ -24,17 +26,24 @@ class FileRules:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.profile = policy.profile
-        self.any = not (policy.read_all and policy.write_all and not policy.protected and not policy.denied)
+        self.any = not (
+            policy.read_all
+            and policy.write_all
+            and not (policy.protected or policy.denied or policy.denied_globs)
+        )
         self._denied = _Identities(_real(policy.denied))
         self._protected = _Identities(_real(path for path in policy.protected if not path.endswith(_EDITABLE)))
+        self._globs = [
+            (glob, re.compile(expression(glob, below=True), re.DOTALL)) for glob in policy.denied_globs
+        ]
         self._private = frozenset(_real(filter(None, (policy.scratch, *policy.caches))))
         self._writable = tuple(_real(filter(None, writable_roots(policy))))
         self._readable = (*_real(policy.read_roots), *self._writable)
 
     def why_not_read(self, path: str) -> str:
         """The rule that keeps a real path from being read or listed; empty when there is none."""
-        if denied := self._denied.covering(path):
-            return f"{denied} is denied"
+        if denied := self._why_denied(path):
+            return denied
         if path.startswith("/proc/") and path[6:].partition("/")[0].isdigit():
             return "what the system tells about running programs can hold keys"
         if self.policy.read_all or path == _DEVICES or _covering(path, ("/proc", *self._readable)):
@@ -43,8 +52,8 @@ class FileRules:
 
     def why_not_written(self, path: str) -> str:
         """The rule that keeps a real path from being made, replaced or written; empty when there is none."""
-        if denied := self._denied.covering(path):
-            return f"{denied} is denied"
+        if denied := self._why_denied(path):
+            return denied
         for above in _lineage(path):
             if above in self._private:
                 return ""
@@ -54,6 +63,11 @@ class FileRules:
             kernel = _covering(path, KERNEL_FOLDERS)
             return f"{kernel} is the system's own" if kernel else ""
         return "" if _covering(path, self._writable) else f"only {_some(self._writable)} can be written"
+
+    def _why_denied(self, path: str) -> str:
+        denied = self._denied.covering(path)
+        denied = denied or next((glob for glob, wanted in self._globs if wanted.match(path)), "")
+        return f"{denied} is denied" if denied else ""
 
     def hidden_alias(self, fd: int) -> str:
         """The rule for an open file or folder that is a denied one, or in one, by another name."""

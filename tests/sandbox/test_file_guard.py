@@ -100,6 +100,19 @@ def test_denied_files_and_what_is_in_denied_folders_is_not_read_or_written(tmp_p
     assert not _refused_write(policy, cwd / "cfg" / "other")
 
 
+def test_what_matches_a_denied_glob_later_is_denied_with_what_is_below(tmp_path: Path) -> None:
+    policy = replace(workspace(tmp_path), denied_globs=(f"{tmp_path}/cwd/**/*.key",))
+    guard = FileGuard(lambda: policy)
+    cwd = tmp_path / "cwd"
+    assert not guard.why_not_written(cwd / "key")
+    (cwd / "sub" / "ring.key").mkdir(parents=True)
+    (cwd / "sub" / "ring.key" / "one").touch()
+    (cwd / "late.key").touch()
+    assert _refused_read(policy, cwd / "late.key") == f"{cwd}/**/*.key is denied"
+    assert _refused_read(policy, cwd / "sub" / "ring.key" / "one")
+    assert _refused_write(policy, cwd / "new.key")
+
+
 def test_another_name_of_a_denied_file_is_refused_also_one_given_later(tmp_path: Path) -> None:
     policy, cwd = _with_denied(tmp_path)
     key, alias = cwd / "cfg" / "key", cwd / "alias"

@@ -12,6 +12,9 @@ from typing import Any
 from grokmini.config.settings import ShellSettings
 from grokmini.protocol.errors import ToolError
 from grokmini.protocol.tools import TodoEntry
+from grokmini.sandbox.client import SandboxedRunner
+from grokmini.sandbox.file_guard import FileGuard
+from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.builtin.todo_write import TodoStore
@@ -54,10 +57,12 @@ class NoSpill:
 class Room:
     """Calls tools by name with plain arguments."""
 
-    def __init__(self, folder: Path, env: Mapping[str, str], settings: ShellSettings) -> None:
+    def __init__(
+        self, folder: Path, env: Mapping[str, str], settings: ShellSettings, policy: Policy | None
+    ) -> None:
         self.folder = folder
-        self.runner = UnconfinedRunner()
-        self.workspace = Workspace(folder)
+        self.runner = UnconfinedRunner() if policy is None else SandboxedRunner(policy)
+        self.workspace = Workspace(folder, guard=FileGuard(lambda: self.runner.policy))
         self.shell = ShellState(folder, env, settings, self.runner)
         self.todos: list[tuple[TodoEntry, ...]] = []
         self.resources = Resources()
@@ -67,6 +72,7 @@ class Room:
         self.resources.add(HiddenFiles, HiddenFiles(lambda: ReadDenials((), folder)))
         self.registry = ToolRegistry(build_tools())
         self.spill: FolderSpill | NoSpill = FolderSpill(folder.parent / f"{folder.name}-spill")
+        self.approved: tuple[Path, ...] = ()
         self.progress: list[str] = []
         self._calls = 0
 
@@ -81,6 +87,8 @@ class Room:
             resources=self.resources,
             names=self.registry.names,
             spill=self.spill,
+            outside=bool(self.approved),
+            approved=self.approved,
         )
 
     async def output(self, name: str, **arguments: Any) -> ToolOutput:
@@ -120,10 +128,13 @@ class Room:
 
 @asynccontextmanager
 async def room(
-    folder: Path, env: Mapping[str, str] | None = None, settings: ShellSettings | None = None
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    settings: ShellSettings | None = None,
+    policy: Policy | None = None,
 ) -> AsyncIterator[Room]:
-    """A room in a folder, cleared of processes at the end."""
-    made = Room(folder, os.environ if env is None else env, settings or ShellSettings())
+    """A room in a folder, under a sandbox's policy, cleared of processes at the end."""
+    made = Room(folder, os.environ if env is None else env, settings or ShellSettings(), policy)
     try:
         yield made
     finally:

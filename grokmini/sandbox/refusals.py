@@ -1,0 +1,227 @@
+"""What the sandbox stopped, found out from what a command printed.
+
+Nothing else tells it: the kernel only says no, and the program says so in its own words. So a refusal counts when
+three things come together: an error text names a path (or the network, or a privilege), the policy does refuse just
+that, and the person could have done it themself. Looks at the disk; runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from grokmini.sandbox.error_lines import ErrorLine, Trouble, error_lines
+from grokmini.sandbox.file_rules import FileRules
+from grokmini.sandbox.landlock import DEVICES, SHARED_MEMORY, TERMINALS
+from grokmini.sandbox.plan import is_unconfined
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.refused_powers import refused_network, refused_power, tells_of_power
+
+Kind: TypeAlias = Literal["write", "read", "network", "power"]
+
+MAX_FOUND: Final = 4
+_GIT_NAMES: Final = frozenset({"hooks", "config", "config.worktree", "attributes"})
+_REPLACES: Final = re.compile(r"remov|unlink|rename|mov|delet|rmdir|lock|replac|link", re.I)
+_CHANGES: Final = re.compile(r"permission|owner|chmod|chown|utime|setting times|attribute|preserv", re.I)
+_STARTS: Final = re.compile(r"_execute_child|failed to run command|posix_spawn|\bspawn\b|\bexecv|\bfork/exec\b")
+_SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
+
+
+class Refusal(NamedTuple):
+    """One thing that the sandbox did not let be done. `path` is the real path (or the host, or the program), `rule`
+    what of the profile refused it, `hint` what to do. All in one line each, not yet sanitised.
+    """
+
+    path: str
+    rule: str
+    hint: str
+    kind: Kind = "write"
+
+
+def refusals(
+    output: str, policy: Policy, cwd: str, *, command: str = "", folders: Iterable[str] = ()
+) -> tuple[Refusal, ...]:
+    """What the sandbox stopped of a command that ran in `cwd` and printed that; nothing when it did not.
+
+    Of what one rule refused, the first path stands for all.
+    `command` is its text, `folders` others that it was in: both help to understand paths that are relative, or that
+    the error does not name.
+    """
+    if is_unconfined(policy):
+        return ()
+    found: dict[str, Refusal] = {}
+    judge = _Judge(policy, (cwd, *folders), command)
+    for line in error_lines(output):
+        for one in judge.refused(line) if not tells_of_power(line.text) else ():
+            found.setdefault(one.rule, one)
+        if len(found) >= MAX_FOUND:
+            break
+    for host, rule in refused_network(output, policy) if not found else ():
+        hint = "do it without the network, or tell the user that it needs one"
+        found.setdefault(rule, Refusal(host, rule, hint, "network"))
+    for program, rule, hint in refused_power(output):
+        found.setdefault(rule, Refusal(program, rule, hint, "power"))
+    return tuple(found.values())[:MAX_FOUND]
+
+
+class _Judge:
+    """Compares error lines with one policy."""
+
+    def __init__(self, policy: Policy, folders: tuple[str, ...], command: str) -> None:
+        self._policy = policy
+        self._folders = tuple(dict.fromkeys(folders))
+        self._command = command
+        self._rules = FileRules(policy)
+        self._protected = tuple(map(os.path.realpath, policy.protected))
+
+    def refused(self, line: ErrorLine) -> Iterator[Refusal]:
+        """What a line tells of; the first path of it that the policy refuses."""
+        if line.trouble is Trouble.MISSING and self._policy.read_all:
+            return  # nothing is hidden but what is denied, and that is there
+        for folder in self._folders:
+            for text in line.paths:
+                path = _joined(folder, text)
+                if path and (one := self._refused(path, line)):
+                    yield one
+                    return
+        if line.trouble in (
+            Trouble.READ_ONLY,
+            Trouble.BUSY,
+        ):  # nothing but the sandbox says so of these folders
+            for path in self._named():
+                if one := self._refused(path, line):
+                    yield one
+                    return
+
+    def _refused(self, path: str, line: ErrorLine) -> Refusal | None:
+        real = os.path.realpath(path)
+        profile = f"(sandbox profile {self._policy.profile})"
+        if line.trouble is Trouble.NOT_PERMITTED:  # no file rule says so, only the lack of a right does
+            return _for_root(real, profile) if _takes_root(real, line.text) else None
+        if (rule := self._unreadable(real)) and (_can_read(real) or _can_write(real, line.text)):
+            return Refusal(
+                real, f"{rule} {profile}", "do without it, or tell the user that it is needed", "read"
+            )
+        if line.trouble is Trouble.MISSING:
+            return None
+        if line.trouble is Trouble.DENIED and _takes_root(real, line.text):
+            return _for_root(real, profile)
+        if rule := self._unwritable(real):
+            if not _can_write(real, line.text) or self._was_to_run(real, line):
+                return None
+            return Refusal(real, f"{rule} {profile}", self._hint(real))
+        if line.trouble is Trouble.BUSY and (inner := self._held(real)):
+            return Refusal(real, f"{inner} {profile}", self._hint(inner))
+        return None
+
+    def _unreadable(self, real: str) -> str:
+        rule = "" if real.startswith(("/proc/", "/dev/")) else self._rules.why_not_read(real)
+        if rule.startswith("only "):
+            folders = ", ".join(self._policy.write_roots[:2])
+            return f"only the system, toolchains and {folders} can be read"
+        return rule
+
+    def _unwritable(self, real: str) -> str:
+        for path in self._protected:
+            if real == path or real.startswith(f"{path}/"):
+                why = ", since it can make git run programs" if Path(path).name in _GIT_NAMES else ""
+                return f"{path} stays read-only{why}"
+        if real in DEVICES or real.startswith((f"{SHARED_MEMORY}/", f"{TERMINALS}/")):
+            return ""
+        return self._rules.why_not_written(real)
+
+    def _held(self, real: str) -> str:
+        """What keeps a writable folder from being renamed or removed: it is a mount, or holds one."""
+        for path in (*self._protected, *map(os.path.realpath, self._policy.denied)):
+            if path.startswith(f"{real}/"):
+                return f"{path} in it must stay"
+        roots = map(os.path.realpath, self._policy.write_roots)
+        return "it is the working folder" if real in roots else ""
+
+    def _hint(self, about: str) -> str:
+        if not _GIT_NAMES.isdisjoint(Path(about.partition(" in it must stay")[0]).parts) and ".git" in about:
+            return "commit, switch, stash, worktree and clone work; for this, tell the user what has to be run"
+        return "use a path that may be written, or tell the user why it has to be this one"
+
+    def _was_to_run(self, real: str, line: ErrorLine) -> bool:
+        """Whether the trouble is that a file is no program, which the system calls by the same name."""
+        if line.trouble is not Trouble.DENIED or not _is_no_program(real):
+            return False
+        if any(_STARTS.search(text) for text in (line.text, *line.before)):
+            return True
+        name = re.escape(Path(real).name)
+        return bool(_SHELL.search(line.text)) and not re.search(rf">\s*\S*{name}", self._command)
+
+    def _named(self) -> Iterator[str]:
+        """The paths that the command's words name."""
+        for word in re.findall(r"[^\s'\"<>|;&()=]+", self._command):
+            for folder in self._folders:
+                if "/" in word and (path := _joined(folder, word)):
+                    yield path
+
+
+def _for_root(real: str, profile: str) -> Refusal:
+    rule = f"commands run without root's rights over other users' files {profile}"
+    hint = "change only what root itself owns, or tell the user which command to run"
+    return Refusal(real, rule, hint, "power")
+
+
+def _joined(folder: str, text: str) -> str:
+    """The absolute path; empty for what is none."""
+    if not text or "\0" in text or len(text) > 4_000:
+        return ""
+    if text == "~" or text.startswith("~/"):
+        return str(Path.home()) + text[1:]
+    return text if text.startswith("/") else f"{folder.rstrip('/')}/{text}"
+
+
+def _can_read(path: str) -> bool:
+    try:
+        folder = stat.S_ISDIR(Path(path).stat().st_mode)
+    except OSError:
+        return False
+    return os.access(path, os.R_OK | (os.X_OK if folder else 0))
+
+
+def _can_write(path: str, said: str) -> bool:
+    """Whether the person could have done it: written, or replaced, removed or changed, as the error text says."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        parent = Path(path).parent
+        while not os.path.lexists(parent) and parent != parent.parent:
+            parent = parent.parent
+        return os.access(parent, os.W_OK | os.X_OK)
+    if os.access(path, os.W_OK):
+        return True
+    if _CHANGES.search(said) and status.st_uid == os.geteuid():
+        return True
+    return bool(_REPLACES.search(said)) and os.access(Path(path).parent, os.W_OK | os.X_OK)
+
+
+def _is_no_program(path: str) -> bool:
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and not mode & 0o111 and os.access(path, os.R_OK)
+
+
+def _takes_root(path: str, said: str) -> bool:
+    """Whether it takes root's special rights, which commands lose: the owner's and everybody's do not do."""
+    if os.geteuid():
+        return False
+    if _CHANGES.search(said) and "owner" in said:
+        return True
+    existing = path if os.path.lexists(path) else str(Path(path).parent)
+    try:
+        status = Path(existing).stat()
+    except OSError:
+        return False
+    wanted = 0o3 if stat.S_ISDIR(status.st_mode) else 0o6
+    rights = status.st_mode >> (3 if status.st_gid == 0 else 0)
+    return status.st_uid != 0 and rights & wanted != wanted

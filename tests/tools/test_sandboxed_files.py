@@ -70,7 +70,7 @@ async def test_a_folder_link_out_of_the_project_is_refused_with_the_real_path(ho
         ):
             text = await _refused(made, tool, **arguments)
             assert text.startswith("The sandbox profile workspace does not let box/")
-            assert f", which is {house.outside}/" in text and f"only {house.project}, " in text
+            assert f", which is {house.outside}/" in text and f"only {house.project} can be written" in text
 
 
 async def test_what_the_model_reads_names_the_rule_and_what_to_do(house: House) -> None:

@@ -36,7 +36,7 @@ class Result(NamedTuple):
     def notes(self) -> list[str]:
         """What grokmini says of it besides, in square brackets below the first line, as far as it is bad news."""
         lines = itertools.takewhile(lambda line: line.startswith("["), self.text.splitlines())
-        return [line for line in lines if "stopped" in line or "sandbox" in line]
+        return [line for line in lines if "left running" in line or "sandbox" in line]
 
     @property
     def printed(self) -> str:

@@ -8,7 +8,6 @@ Nothing of a session that is driven or pinned is touched (spec: persistence.md; 
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ from grokmini.store.layout import (
     UPDATES,
     subdirectories,
 )
-from grokmini.store.manage import remove_empty_group
+from grokmini.store.manage import remove_empty_group, remove_held
 from grokmini.store.sqlite_file import DATABASE, DATABASE_PARTS, remove_database
 from grokmini.store.summary import read_summary
 
@@ -77,8 +76,7 @@ def _remove_if_old(directory: Path, before: float) -> bool:
         if not held or not _is_old(directory, before):
             return False
         try:
-            (directory / SUMMARY).unlink(missing_ok=True)
-            shutil.rmtree(directory)
+            remove_held(directory)
         except OSError:
             return False
     return True

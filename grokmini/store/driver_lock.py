@@ -42,11 +42,11 @@ class DriverLock:
         """Become the driver. Whoever wants to wait for another process asks again.
 
         `remote` says whether the directory is on a network file system; by default that is found out. Raises
-        `SessionBusyError` naming the holder, `OSError` when no lock file can be made.
+        `SessionBusyError` naming the holder, `OSError` when no lock file can be made: `FileNotFoundError` where the
+        session was deleted meanwhile.
         """
-        descriptor = open_private(directory / DRIVER_LOCK, os.O_RDWR)
+        descriptor = _locked(directory)
         try:
-            _lock(descriptor, directory)
             lease = _lease_of(directory, is_remote(directory) if remote is None else remote)
         except BaseException:
             os.close(descriptor)
@@ -73,6 +73,32 @@ class DriverLock:
         if self._lease is not None:
             self._lease.release()
         os.close(self._descriptor)
+
+
+def _locked(directory: Path) -> int:
+    """The lock file, locked. One that lost its name before it was locked holds nobody off: it is opened again.
+
+    A few times only: some network file systems never give a file the same number twice.
+    """
+    path = directory / DRIVER_LOCK
+    for left in reversed(range(_LEAST_ATTEMPTS)):
+        descriptor = open_private(path, os.O_RDWR)
+        try:
+            _lock(descriptor, directory)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if _is_named(descriptor, path) or not left:
+            break
+        os.close(descriptor)
+    return descriptor
+
+
+def _is_named(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _lock(descriptor: int, directory: Path) -> None:

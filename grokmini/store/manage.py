@@ -16,6 +16,9 @@ from grokmini.store.session_files import reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
 from grokmini.text.title import title_of
 
+DELETED = ".deleted-"
+"""How the name of a directory begins that is being removed: hidden, so in no list."""
+
 
 def rename(directory: Path, title: str) -> str:
     """Give the session a title of the person's own, which no later one replaces; the title as it is kept.
@@ -49,8 +52,7 @@ def delete(directory: Path) -> None:
     except OSError as error:
         raise _refused(directory, error) from error
     try:
-        (directory / SUMMARY).unlink(missing_ok=True)  # first: half a session is none to go on with
-        shutil.rmtree(directory)
+        remove_held(directory)
     except OSError as error:
         raise _refused(directory, error) from error
     finally:
@@ -58,11 +60,36 @@ def delete(directory: Path) -> None:
     remove_empty_group(directory.parent)
 
 
+def remove_held(directory: Path) -> None:
+    """Remove a session whose lock is held. It loses its name first: whoever asks for it meanwhile finds nothing,
+    and puts nothing into it. Raises `OSError`; what could not be removed then has its name again, but no summary.
+    """
+    doomed = directory.with_name(f"{DELETED}{directory.name}")
+    directory.rename(doomed)
+    try:
+        (doomed / SUMMARY).unlink(missing_ok=True)  # first: half a session is none to go on with
+        _remove_tree(doomed)
+    except OSError:
+        doomed.rename(directory)
+        raise
+
+
+def _remove_tree(path: Path) -> None:
+    while path.exists():
+        try:
+            shutil.rmtree(path)
+        except FileNotFoundError:
+            continue  # another process removes it too, taking it for what a killed one left
+
+
 def remove_empty_group(group: Path) -> None:
     """Remove the directory of a working directory's sessions if it holds none any more."""
     try:
-        if any(entry.name != REAL_CWD for entry in group.iterdir()):
-            return
+        for entry in group.iterdir():
+            if entry.name.startswith(DELETED):
+                _remove_tree(entry)  # whoever began to remove it may have been killed
+            elif entry.name != REAL_CWD:
+                return
         name = group / REAL_CWD
         cwd = name.read_bytes() if name.exists() else None
         name.unlink(missing_ok=True)

@@ -101,13 +101,20 @@ class SessionDisk:
         """A model's token factor; it is written with the summary."""
         self._factors[model] = factor
 
-    def acquire(self) -> None:
-        """Make the directory and become the session's driver. Raises `OSError`, `SessionBusyError`."""
+    def acquire(self, *, make: bool = True) -> None:
+        """Become the session's driver, in a directory that is made if need be; without `make` it has to be there.
+
+        Raises `OSError`, `SessionBusyError`.
+        """
         if self._taken_over is not None:
             raise self._taken_over
+        if self._lock is not None and not self.directory.is_dir():
+            self._lock.release()
+            self._lock = None
         if self._lock is None:
-            make_group(self._root, Path(self._summary.cwd))
-            make_private_directory(self.directory)
+            if make:
+                make_group(self._root, Path(self._summary.cwd))
+                make_private_directory(self.directory)
             self._lock = DriverLock.acquire(self.directory, remote=self._remote)
             _remove_leftovers(self.directory)
             self._new_names = True
@@ -172,9 +179,6 @@ class SessionDisk:
         if self._log_begun and not (self.directory / UPDATES).exists():
             self.log_deleted, self._log_begun = True, False
         self._summary_exists = (self.directory / SUMMARY).exists()
-        if self._lock is not None and not self.directory.is_dir():
-            self._lock.release()
-            self._lock = None
         self._bound_events()
 
     def close(self) -> None:

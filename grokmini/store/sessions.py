@@ -101,15 +101,13 @@ class SessionStore:
         Raises `SessionBusyError` naming the other process, `SessionError` when there is no such session.
         """
         directory = self.directory_of(session_id)
-        if not (directory / SUMMARY).exists():
-            raise SessionError(
-                f"Session {session_id} has no {SUMMARY} and cannot be resumed.",
-                f"Its conversation, if there is one, is in {directory / HISTORY}.",
-            )
+        _check_summary(directory)
         disk = SessionDisk(self._root, directory, _summary_of(directory)[0], new=False)
         refused: OSError | None = None
         try:
-            disk.acquire()
+            disk.acquire(make=False)
+        except FileNotFoundError:
+            raise _no_session(session_id) from None  # deleted since we looked
         except OSError as error:
             refused = error
         return self._load(directory, disk, refused)
@@ -151,9 +149,7 @@ class SessionStore:
                 directory = Path(group.path, session_id)
                 if directory.is_dir():
                     return directory
-        raise SessionError(
-            f"There is no session {session_id}.", "`grokmini --continue` takes the latest one here."
-        )
+        raise _no_session(session_id)
 
     def latest(self, cwd: Path) -> SessionInfo | None:
         """The newest session of a working directory, whoever drives it."""
@@ -245,6 +241,20 @@ def _summary_of(directory: Path) -> tuple[Summary, list[Notice]]:
         "summary_damaged",
     )
     return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent))), [notice]
+
+
+def _check_summary(directory: Path) -> None:
+    if not (directory / SUMMARY).exists():
+        raise SessionError(
+            f"Session {directory.name} has no {SUMMARY} and cannot be resumed.",
+            f"Rebuild it from {directory / HISTORY}: grokmini sessions repair {directory.name}",
+        )
+
+
+def _no_session(session_id: str) -> SessionError:
+    return SessionError(
+        f"There is no session {session_id}.", "`grokmini --continue` takes the latest one here."
+    )
 
 
 def _last_seq(path: Path, *, ours: bool) -> tuple[int, list[Notice]]:

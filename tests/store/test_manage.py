@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -170,3 +171,49 @@ async def test_a_summary_that_cannot_be_written_is_told_with_its_path(tmp_path: 
     lock.mkdir()
     with pytest.raises(SessionError, match=f"{SUMMARY} cannot be written: Is a directory"):
         rename(session.directory, "x")
+
+
+async def test_a_session_deleted_while_it_is_being_opened_does_not_come_back(tmp_path: Path) -> None:
+    session = await told_session(tmp_path, 2)
+    summary = session.directory / SUMMARY
+    content = summary.read_bytes()
+    summary.unlink()
+    os.mkfifo(summary)  # whoever reads it waits until somebody writes
+    opening = asyncio.create_task(asyncio.to_thread(SessionStore(tmp_path).open, session.session_id))
+    with await asyncio.to_thread(summary.open, "wb") as writer:
+        delete(session.directory)
+        writer.write(content)
+    with pytest.raises(SessionError, match="There is no session"):
+        await opening
+    assert contents(tmp_path / "sessions") == {}
+
+
+async def test_opening_and_deleting_at_once_gives_the_whole_session_or_none(tmp_path: Path, full: bool) -> None:
+    store = SessionStore(tmp_path)
+    for _ in range(500 if full else 30):
+        session = await told_session(tmp_path, 1)
+        opened, deleted = await asyncio.gather(
+            asyncio.to_thread(store.open, session.session_id),
+            asyncio.to_thread(delete, session.directory),
+            return_exceptions=True,
+        )
+        if isinstance(opened, SessionError):
+            assert deleted is None
+        else:
+            assert not isinstance(opened, BaseException)
+            assert isinstance(deleted, SessionBusyError)
+            assert len(opened.items) == 4
+            await opened.files.close()
+            delete(session.directory)
+        assert not session.directory.exists()
+
+
+async def test_what_a_killed_deletion_left_is_in_no_list_and_goes_with_the_next(tmp_path: Path) -> None:
+    first, second = await told_session(tmp_path, 1), await told_session(tmp_path, 1)
+    first.directory.rename(first.directory.with_name(f".deleted-{first.session_id}"))
+    store = SessionStore(tmp_path)
+    assert [info.session_id for info in store.list(9)] == [second.session_id]
+    with pytest.raises(SessionError, match="There is no session"):
+        store.open(first.session_id)
+    delete(second.directory)
+    assert list((tmp_path / "sessions").iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.policy import Policy
@@ -28,7 +29,9 @@ def report(profile: str, policy: Policy | None, proved: Enforcement) -> Rows:
     rows.append(("hidden", f"{hidden} path{'' if hidden == 1 else 's'}" if hidden else "nothing"))
     local = ", local sockets allowed" if policy.network == "blocked" and policy.allow_unix else ""
     rows.append(("network", f"{policy.network}{local}"))
-    rows += _listed("caches", policy.caches)
+    if policy.caches:
+        paths = [Path(path) for path in policy.caches]
+        rows.append(("caches", f"{', '.join(path.name for path in paths)} in {paths[0].parent}"))
     return rows
 
 

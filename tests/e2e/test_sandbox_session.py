@@ -1,0 +1,181 @@
+"""The sandbox of a session as a person sees it: started, shown, changed, taken up again, refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.inline_terminal import inline_terminal
+from tests.e2e.program import Place
+from tests.fakes.model_server import ModelServer, Reply, call, reply
+from tests.sandbox.places import not_temporary
+
+LOOSEN = "Loosen the sandbox"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """Not in a temporary folder, for there commands may write whatever the profile."""
+    with not_temporary() as folder:
+        for name in ("home", "project", "other", "bin"):
+            (folder / name).mkdir()
+        yield Place(folder / "home", folder / "project")
+
+
+def runs(*shell_commands: str) -> list[Reply]:
+    """One reply for each command, which calls it, and one that ends the turn."""
+    calls = [
+        reply(calls=[call("run_terminal_command", call_id=f"c{number}", command=command)])
+        for number, command in enumerate(shell_commands)
+    ]
+    return [*calls, reply("all done")]
+
+
+def results(server: ModelServer) -> list[str]:
+    """What the model was told of each call."""
+    messages = server.bodies[-1]["messages"]
+    return [message["content"] for message in messages if message["role"] == "tool"]
+
+
+def without_bwrap(place: Place) -> dict[str, str]:
+    """An environment in which bubblewrap is there and fails, as in many containers."""
+    stub = place.home.parent / "bin" / "bwrap"
+    stub.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    stub.chmod(0o755)
+    return {"PATH": f"{stub.parent}:{place.environment()['PATH']}"}
+
+
+def test_the_profile_is_shown_tightened_loosened_and_taken_up_again(place: Place, tmp_path: Path) -> None:
+    script = [*runs("echo x >first; echo code $?"), *runs("echo x >second; echo code $?"), reply("hello again")]
+    with ModelServer(script, strict=True) as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start("--sandbox", "workspace", "--yolo")
+        terminal.see_on_screen("sandbox workspace")
+        terminal.prompt("/sandbox")
+        terminal.see("enforced")
+        terminal.see("network    open")
+        terminal.see("profiles: off, workspace, read-only, strict, devbox")
+        terminal.prompt("write it")
+        terminal.see("all done")
+        terminal.write("/sandbox read")
+        terminal.see("› /sandbox read")
+        terminal.type("Tab")
+        terminal.see_on_screen("› read-only")
+        terminal.type("Enter")
+        terminal.see("sandbox: read-only")
+        terminal.see_on_screen("sandbox read-only")
+        terminal.prompt("write again")
+        terminal.see("all done", at_least=2)
+        assert (place.project / "first").exists() and not (place.project / "second").exists()
+        terminal.prompt("/sandbox workspace")
+        terminal.see_on_screen(LOOSEN, "write in", "use the network", "1 yes")
+        terminal.answer("3", LOOSEN)
+        terminal.see("The sandbox stays read-only.")
+        terminal.prompt("/sandbox workspace")
+        terminal.see_on_screen(LOOSEN)
+        terminal.answer("1", LOOSEN)
+        terminal.see("sandbox: workspace")
+        terminal.prompt("/sandbox strict")
+        terminal.see("sandbox: strict")
+        assert terminal.leave() == 0
+        terminal.start("--continue")
+        terminal.see_on_screen("sandbox strict")
+        terminal.prompt("still there?")
+        terminal.see("hello again")
+        assert terminal.leave() == 0
+    summary = json.loads((place.sessions[0] / "summary.json").read_bytes())
+    assert summary["sandbox_profile"] == "strict"
+    kinds = [event["profile"] for event in place.events() if event["type"] == "sandbox_changed"]
+    assert kinds == ["read-only", "workspace", "strict"]
+
+
+def test_in_plain_lines_too_loosening_asks(place: Place) -> None:
+    with ModelServer() as server:
+        person = place.talk("--plain", "--sandbox", "read-only", server=server)
+        person.expect("sandbox read-only")
+        person.send("/sandbox off\r")
+        person.expect(LOOSEN)
+        person.expect("nothing is confined")
+        person.expect("answer: ")
+        person.send("n\r")
+        person.expect("The sandbox stays read-only")
+        person.send("/sandbox nosuch\r")
+        person.expect("there is no sandbox profile")
+        person.send("/quit\r")
+        person.read()
+        person.close()
+    assert person.exitstatus == 0
+
+
+def test_another_folder_changes_what_is_protected_and_says_so(place: Place, tmp_path: Path) -> None:
+    there, here = place.home.parent / "other" / "new", place.project / "old"
+    script = runs(f"echo x >{there}; echo x >{here}")
+    with ModelServer(script, strict=True) as server, inline_terminal(place, server, tmp_path, 120) as terminal:
+        terminal.start("--sandbox", "workspace", "--yolo")
+        terminal.prompt(f"/cd {there.parent}")
+        terminal.see("can now write in")
+        terminal.see("can no longer write in")
+        terminal.prompt("write")
+        terminal.see("all done")
+        assert terminal.leave() == 0
+    assert there.exists() and not here.exists()
+
+
+BUILD = '[profiles.build]\nextends = "workspace"\nwrite = ["{folder}"]\n'
+
+
+def test_a_projects_profile_that_grants_more_is_asked_about_once(place: Place, tmp_path: Path) -> None:
+    project = place.project / ".grokmini"
+    project.mkdir()
+    profiles = project / "sandbox.toml"
+    profiles.write_text(BUILD.format(folder=place.home.parent / "other"))
+    config = place.home / ".config" / "grokmini"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[sandbox]\nprofile = "build"\n')
+    with ModelServer([reply("hello")]) as server, inline_terminal(place, server, tmp_path) as terminal:
+        refused = place.run("-p", "hello", server=server)
+        assert refused.returncode == 9
+        assert "grokmini sandbox trust build" in refused.stderr
+        assert server.bodies == []
+        terminal.start(ready="y/N")
+        terminal.see(f"write in {place.home.parent / 'other'}")
+        terminal.type("y", "Enter")
+        terminal.see_on_screen("sandbox build")
+        assert terminal.leave() == 0
+        terminal.start()
+        terminal.see_on_screen("sandbox build")
+        assert terminal.leave() == 0
+        profiles.write_text(BUILD.format(folder="/opt"))
+        terminal.start(ready="y/N")
+        terminal.type("n", "Enter")
+        assert terminal.ended() == 9
+
+
+def test_a_named_profile_that_cannot_be_kept_refuses_before_the_model_is_asked(place: Place) -> None:
+    env = without_bwrap(place)
+    with ModelServer([reply("hello")]) as server:
+        refused = place.run("-p", "hello", "--sandbox", "workspace", server=server, env=env)
+        assert (refused.returncode, server.bodies) == (9, [])
+        assert "not enforced" in refused.stderr and "No permissions" in refused.stderr
+        assert "--sandbox-best-effort" in refused.stderr
+        went_on = place.run(
+            "-p", "hello", "--sandbox", "workspace", "--sandbox-best-effort", server=server, env=env
+        )
+        assert (went_on.returncode, went_on.stdout) == (0, "hello\n")
+        assert went_on.stderr.count("Not enforced by the sandbox here") == 1
+
+
+def test_marks_of_a_sandbox_set_by_hand_switch_nothing_off(place: Place) -> None:
+    """Nothing in the environment is believed: not ours, not that of others."""
+    marks = dict.fromkeys(
+        ("GROKMINI_SANDBOX", "GROKMINI_SANDBOXED", "GROK_SANDBOX", "SANDBOX", "container"), "1"
+    )
+    marks |= {"CODEX_SANDBOX": "seatbelt", "GROKMINI_SANDBOX_PROFILE": "off"}
+    with ModelServer(runs("echo x >../other/z; echo code $?")) as server:
+        done = place.run("-p", "go", "--sandbox", "workspace", "--yolo", server=server, env=marks)
+    assert done.returncode == 0, done.stderr
+    assert not (place.home.parent / "other" / "z").exists()
+    assert re.search(r"code [12]", results(server)[0])

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grokmini import __version__
 from grokmini.chat.actor import ChatHandle, start_chat
@@ -51,6 +51,9 @@ from grokmini.tools.shell_state import ShellState
 from grokmini.tools.table import build_tools
 from grokmini.workspace.workspace import Workspace
 
+if TYPE_CHECKING:  # what confines is loaded when something is to be confined
+    from grokmini.sandbox.probe import Mechanisms
+
 
 class Wired(NamedTuple):
     """A running session. `events` was subscribed before the first event.
@@ -89,12 +92,13 @@ async def start_session(
     interactive: bool,
     may_title: Callable[[ModelSpec], bool] = may_be_asked,
     ask_about_profile: Agree | None = None,
+    mechanisms: Mechanisms | None = None,
 ) -> Wired:
     """Open the session's files, connect its parts and start the engine.
 
     A session that goes on does so with its own model and permission mode unless the command line names others.
     `may_title` says which models may be asked for a title; `ask_about_profile` asks the person about a project's
-    sandbox profile that grants more than `workspace`.
+    sandbox profile that grants more than `workspace`; `mechanisms` to confine with are found by trying.
     """
     registry, rules = (
         _registry(root),
@@ -112,7 +116,7 @@ async def start_session(
     events = stream.subscribe()
     setup = await setup_of(root, opened.summary, model) if opened.items else new_setup(root, model)
     live = Live(setup.mode, setup.model)
-    sandbox = await _confined(root, opened, ask_about_profile)
+    sandbox = await _confined(root, opened, ask_about_profile, mechanisms)
     _announce(root, opened, stream, live, sandbox)
     for notice in setup.notices:
         stream.emit(notice)
@@ -153,7 +157,9 @@ async def start_session(
     )
 
 
-async def _confined(root: Root, opened: OpenSession, ask: Agree | None) -> SessionSandbox:
+async def _confined(
+    root: Root, opened: OpenSession, ask: Agree | None, mechanisms: Mechanisms | None
+) -> SessionSandbox:
     """The sandbox of the session. One that was named is proved before anything else, the default when it is needed.
 
     Raises `SandboxError`; the files are then closed.
@@ -161,7 +167,7 @@ async def _confined(root: Root, opened: OpenSession, ask: Agree | None) -> Sessi
     directory = opened.directory if root.options.save and root.places is not None else None
     known = opened.summary.sandbox_profile
     try:
-        sandbox = SessionSandbox(root, choose(root, known, ask), directory)
+        sandbox = SessionSandbox(root, choose(root, known, ask), directory, mechanisms)
         if sandbox.explicit:
             try:
                 await sandbox.prove()
@@ -195,7 +201,7 @@ def _connect(
     workspace = Workspace(root.cwd, read_before_edit=not settings.tools.skip_read_before_edit, guard=guard)
     shell = ShellState(root.cwd, root.env, settings.shell, runner)
     sandbox.provides(shell.extend)
-    policy = _policy(root, rules, workspace, shell)
+    policy = _policy(root, rules, workspace, shell, guard)
 
     def move_to(path: Path) -> None:
         workspace.move_to(path)
@@ -215,7 +221,9 @@ def _connect(
         log=opened.files,
         record=opened.files,
         spill=opened.files,
-        prefix=SessionPrefix(_look_around(root, workspace, shell, live, interactive), registry.names),
+        prefix=SessionPrefix(
+            _look_around(root, workspace, guard, shell, live, interactive), registry.names, stream.emit
+        ),
         move_to=move_to,
         branch_of=branch_of,
         interactive=interactive and not (root.options.never_ask or settings.permission.never_ask),
@@ -228,7 +236,7 @@ def _connect(
 
 
 def _look_around(
-    root: Root, workspace: Workspace, shell: ShellState, live: Live, interactive: bool
+    root: Root, workspace: Workspace, guard: FileGuard, shell: ShellState, live: Live, interactive: bool
 ) -> Callable[[], PromptContext]:
     """A function that gathers what the prompt is made from, as it is at the time of the call."""
     return lambda: gather(
@@ -239,6 +247,7 @@ def _look_around(
         interactive=interactive,
         concise=live.model.context_window <= CONCISE_WINDOW,
         shell=shell.shell_name,
+        check=guard.check_denied,
     )
 
 
@@ -292,7 +301,9 @@ def _rules(root: Root) -> RuleSet:
     )
 
 
-def _policy(root: Root, rules: RuleSet, workspace: Workspace, shell: ShellState) -> PermissionPolicy:
+def _policy(
+    root: Root, rules: RuleSet, workspace: Workspace, shell: ShellState, guard: FileGuard
+) -> PermissionPolicy:
     places = root.places
     return PermissionPolicy(
         rules,
@@ -300,6 +311,7 @@ def _policy(root: Root, rules: RuleSet, workspace: Workspace, shell: ShellState)
         lambda: workspace.root,
         shell_folder=lambda: shell.cwd,
         protected=protect((places.config, places.state, places.data), (places.config,)) if places else NOTHING,
+        leaves_sandbox=guard.why_not_written,
     )
 
 

@@ -17,6 +17,7 @@ from grokmini.protocol import commands, events
 from grokmini.protocol.codec import decode_stored
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ConversationItem
+from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import ModelServer
 
 E = TypeVar("E", bound=events.SessionEvent)
@@ -71,18 +72,28 @@ async def session(
     mode: str = "ask",
     model: str | None = "fake-model",
     titles: bool = False,
+    mechanisms: Mechanisms | None = None,
     env: Mapping[str, str] | None = None,
     **options: object,
 ) -> AsyncIterator[Driver]:
-    """A running session in `folder`, shut down at the end. With `titles` its model may be asked for one."""
+    """A running session in `folder`, shut down at the end. With `titles` its model may be asked for one; without
+    `mechanisms` its sandbox has those of this machine.
+    """
     asked = Options(model=model, permission_mode=mode or None, cwd=str(folder))._replace(**options)  # type: ignore[arg-type]
     environment = {**os.environ, **(env or {})}
     if server is not None:
         environment["GROKMINI_BASE_URL"] = server.url
-    if titles:
+    if titles or mechanisms is not None:
         root = load_root(asked, environment)
         chosen, open_as = await choose_model(root), OpenAs.from_options(asked)
-        wired = await start_session(root, chosen, open_as, interactive=interactive, may_title=lambda _: True)
+        wired = await start_session(
+            root,
+            chosen,
+            open_as,
+            interactive=interactive,
+            may_title=lambda _: titles,
+            mechanisms=mechanisms,
+        )
     else:
         wired = await open_session(asked, interactive=interactive, env=environment)
     driver = Driver(wired)

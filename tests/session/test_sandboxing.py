@@ -13,6 +13,7 @@ from grokmini.protocol import commands, events
 from grokmini.protocol.errors import SandboxError
 from grokmini.protocol.items import SyntheticReason, UserItem
 from grokmini.protocol.permission import PermissionAnswer
+from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.places import not_temporary
 from tests.session.sessions import Driver, session
@@ -228,3 +229,29 @@ async def test_a_projects_profile_that_grants_more_needs_one_yes_and_again_when_
         async with driven(place, None, model="demo", sandbox="build"):
             pass
     assert not os.path.exists("/opt/grokmini-test")
+
+
+NO_LAYER = Mechanisms(0, False, None, False, {"landlock": "none", "bubblewrap": "bwrap is not installed"})
+
+
+async def test_without_any_layer_a_named_profile_refuses_to_start(place: Path) -> None:
+    with pytest.raises(SandboxError, match="neither Landlock nor bubblewrap") as raised:
+        async with driven(place, None, model="demo", sandbox="workspace", mechanisms=NO_LAYER):
+            pass
+    assert "apt install bubblewrap" in raised.value.hint
+
+
+async def test_without_any_layer_it_is_said_once_that_nothing_confines(place: Path) -> None:
+    options = {"sandbox": "workspace", "sandbox_best_effort": True, "mechanisms": NO_LAYER, "model": "demo"}
+    async with driven(place, None, **options) as driver:
+        runner = driver.wired.sandbox.runner
+        assert runner.policy is not None
+        assert (runner.enforcement.label, runner.enforcement.confined) == ("none", False)
+        assert (await driver.until(events.SessionStarted)).sandbox == "none"
+        notice = await driver.until(events.Notice, lambda notice: notice.code == "sandbox")
+        assert "Nothing confines commands here, so each command and each edit asks." in notice.text
+        assert "`--sandbox off`" in notice.text and "apt install bubblewrap" in notice.text
+        rows = dict(await driver.wired.sandbox.report())
+        assert rows["enforced"] == "nothing here: each command and each edit asks"
+        await runner.prepare()
+    assert [notice.code for notice in driver.of(events.Notice)].count("sandbox") == 1

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from grokmini.protocol.codec import join_surrogates
-from grokmini.protocol.events import EventRecord, TextDelta, ToolCallReady, TurnEnded, TurnStarted
 from grokmini.store.follow import UpdatesTail
 from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, subdirectories
+from grokmini.store.said import Piece, Said
 from grokmini.store.sqlite_file import is_damage, open_database, remove_database
 from grokmini.store.summary import read_summary
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NAME: Final = "search"
-VERSION: Final = 1
+VERSION: Final = 2
 SCHEMA: Final = """
 CREATE TABLE session (
     id INTEGER PRIMARY KEY,
@@ -36,7 +36,9 @@ CREATE TABLE session (
     seen INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     offset INTEGER NOT NULL,
-    prompt INTEGER NOT NULL
+    prompt INTEGER NOT NULL,
+    open INTEGER NOT NULL,
+    mark BLOB NOT NULL
 );
 CREATE INDEX session_folder ON session (folder);
 CREATE TABLE piece (
@@ -50,8 +52,8 @@ SHIFT: Final = 24
 """A piece's number is its session's, shifted so far, and its place in the session; 0 is the title. So what the words
 are in is known from the numbers alone, without looking anything up.
 """
-_KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt FROM session"
-_KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt FROM session WHERE directory = ?"
+_KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt, open, mark FROM session"
+_KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt, open, mark FROM session WHERE directory = ?"
 _HELD: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
 _RANKED: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
 _NEWEST: Final = "SELECT id FROM session WHERE :folder IN ('', folder) ORDER BY updated DESC"
@@ -60,14 +62,14 @@ SELECT directory, title, updated, piece.prompt, kind, snippet(words, 0, '', '', 
 FROM words JOIN piece ON piece.id = words.rowid JOIN session ON session.id = words.rowid >> {SHIFT}
 WHERE words MATCH ? AND words.rowid = ?
 """
-PIECE: Final = 20_000
-"""Characters of a text that one row holds; longer ones are split."""
-
 BATCH: Final = 200
 """Sessions indexed in one transaction."""
 
 MANY: Final = 2_000
 """Places above which the newest sessions come first: words that are everywhere rank nothing, and ranking costs most."""
+
+MARKED: Final = 4_096
+"""Bytes at each end of what was read of a session's events that tell them from another file's."""
 
 RECENT: Final = 200
 """Newest sessions whose events are looked at too: one that was killed has no summary of its last words."""
@@ -89,22 +91,20 @@ class Hit(NamedTuple):
     snippet: str
 
 
-class Piece(NamedTuple):
-    """A text as it is indexed."""
-
-    text: str
-    prompt: int
-    kind: str
-
-
 class _Known(NamedTuple):
-    """What the index knows of a session: up to where its events were read, and when its directory had changed."""
+    """What the index knows of a session: up to where its events were read, and when its directory had changed.
+
+    `open` is the piece with which a reply begins that had not ended there, 0 when none had: what comes next goes
+    on with it, perhaps in the midst of a word. `mark` tells the bytes that were read from others.
+    """
 
     id: int
     seen: int = 0
     seq: int = 0
     offset: int = 0
     prompt: int = 0
+    open: int = 0
+    mark: bytes = b""
 
 
 class SearchIndex:
@@ -227,28 +227,39 @@ class SearchIndex:
             return
         summary = read_summary(directory)
         title, updated = (summary.title, summary.updated_at) if summary is not None else ("", 0.0)
-        if known is not None and _size(directory / UPDATES) < known.offset:
-            _remove_pieces(connection, known.id)
+        if known is not None and _mark(directory, known.offset) != known.mark:
+            _remove_pieces(connection, known.id)  # another file is in its place
             known = _Known(known.id)
         if known is None:
             cursor = connection.execute(
-                "INSERT INTO session (directory, folder, title, updated, seen, seq, offset, prompt)"
-                " VALUES (?, ?, '', 0, 0, 0, 0, 0)",
+                "INSERT INTO session (directory, folder, title, updated, seen, seq, offset, prompt, open, mark)"
+                " VALUES (?, ?, '', 0, 0, 0, 0, 0, 0, x'')",
                 (path, str(directory.parent)),
             )
             known = _Known(cursor.lastrowid or 0)
         _put(connection, known.id << SHIFT, Piece(title, known.prompt, "title"))
         tail = UpdatesTail(directory, after_seq=known.seq, offset=known.offset)
-        prompt = known.prompt
+        said = Said(known.prompt, _take_open(connection, known))
         with suppress(OSError):
             while True:
-                pieces, prompt = pieces_of(tail.read(), prompt)
-                _add(connection, known.id, pieces)
+                _add(connection, known.id, said.take(tail.read()))
                 if not tail.behind:
                     break
+        begun = _add(connection, known.id, said.unfinished())
         connection.execute(
-            "UPDATE session SET title = ?, updated = ?, seen = ?, seq = ?, offset = ?, prompt = ? WHERE id = ?",
-            (title, updated, seen, tail.last_seq, tail.offset, prompt, known.id),
+            "UPDATE session SET title = ?, updated = ?, seen = ?, seq = ?, offset = ?, prompt = ?, open = ?, mark = ?"
+            " WHERE id = ?",
+            (
+                title,
+                updated,
+                seen,
+                tail.last_seq,
+                tail.offset,
+                said.prompt,
+                begun,
+                _mark(directory, tail.offset),
+                known.id,
+            ),
         )
 
 
@@ -321,52 +332,28 @@ def terms_of(words: str) -> list[str]:
     return [*quoted[:-1], quoted[-1] + "*"] if quoted else []
 
 
-def pieces_of(records: Iterable[EventRecord], prompt: int) -> tuple[list[Piece], int]:
-    """What is searched for of some events, and the prompt they end in; `prompt` is the one they begin in."""
-    pieces: list[Piece] = []
-    reply: list[str] = []
-
-    def end_reply() -> None:
-        if reply:
-            pieces.extend(_split("".join(reply), prompt, "reply"))
-            reply.clear()
-
-    for record in records:
-        event = record.event
-        if isinstance(event, TextDelta):
-            reply.append(event.text)
-        elif isinstance(event, TurnStarted):
-            end_reply()
-            prompt = event.prompt_index
-            pieces.extend(_split(event.text, prompt, "prompt"))
-        elif isinstance(event, ToolCallReady):
-            end_reply()
-            pieces.append(Piece(event.tool.name, prompt, "tool"))
-        elif isinstance(event, TurnEnded):
-            end_reply()
-    end_reply()
-    return pieces, prompt
-
-
-def _split(text: str, prompt: int, kind: str) -> Iterator[Piece]:
-    """A text in pieces, cut between words where there is any such place."""
-    start = 0
-    while start < len(text):
-        end = start + PIECE
-        if end < len(text):
-            between = max(text.rfind(blank, start, end) for blank in " \n\t")
-            end = between + 1 if between > start else end
-        yield Piece(text[start:end], prompt, kind)
-        start = end
-
-
-def _add(connection: sqlite3.Connection, session: int, pieces: Iterable[Piece]) -> None:
-    """Add pieces behind those that the session has; the title's place is its first."""
+def _add(connection: sqlite3.Connection, session: int, pieces: Iterable[Piece]) -> int:
+    """Add pieces behind those that the session has; the title's place is its first. The first one's, 0 for none."""
     (last,) = connection.execute(
         "SELECT max(id) FROM piece WHERE id BETWEEN ? AND ?", _range_of(session)
     ).fetchone()
-    for number, piece in enumerate(pieces, (last or session << SHIFT) + 1):
+    first = (last or session << SHIFT) + 1
+    number = first
+    for piece in pieces:
         _put(connection, number, piece)
+        number += 1
+    return first if number > first else 0
+
+
+def _take_open(connection: sqlite3.Connection, known: _Known) -> str:
+    """Take back the pieces of a reply that goes on; its text so far."""
+    if not known.open:
+        return ""
+    rest = known.open, _range_of(known.id)[1]
+    rows = connection.execute("SELECT text FROM words WHERE rowid BETWEEN ? AND ? ORDER BY rowid", rest)
+    text = "".join(row[0] for row in rows)
+    _remove_pieces(connection, known.id, known.open)
+    return text
 
 
 def _put(connection: sqlite3.Connection, number: int, piece: Piece) -> None:
@@ -375,13 +362,35 @@ def _put(connection: sqlite3.Connection, number: int, piece: Piece) -> None:
     connection.execute("INSERT OR REPLACE INTO words (rowid, text) VALUES (?, ?)", (number, piece.text))
 
 
-def _remove_pieces(connection: sqlite3.Connection, session: int) -> None:
-    connection.execute("DELETE FROM words WHERE rowid BETWEEN ? AND ?", _range_of(session))
-    connection.execute("DELETE FROM piece WHERE id BETWEEN ? AND ?", _range_of(session))
+def _remove_pieces(connection: sqlite3.Connection, session: int, start: int = 0) -> None:
+    """Remove a session's pieces, all or from `start` on."""
+    first, last = _range_of(session)
+    connection.execute("DELETE FROM words WHERE rowid BETWEEN ? AND ?", (start or first, last))
+    connection.execute("DELETE FROM piece WHERE id BETWEEN ? AND ?", (start or first, last))
 
 
 def _range_of(session: int) -> tuple[int, int]:
     return session << SHIFT, (session + 1 << SHIFT) - 1
+
+
+def _mark(directory: Path, offset: int) -> bytes:
+    """What tells the first `offset` bytes of a session's events from another file's: a digest of their beginning
+    and end. Nothing where there are none so many.
+    """
+    from hashlib import blake2b
+
+    if not offset:
+        return b""
+    try:
+        with (directory / UPDATES).open("rb") as file:
+            head = file.read(min(MARKED, offset))
+            file.seek(max(0, offset - MARKED))
+            tail = file.read(min(MARKED, offset))
+    except OSError:
+        return b""
+    if len(tail) < min(MARKED, offset):
+        return b""
+    return blake2b(head + tail, digest_size=8).digest()
 
 
 def _size(path: Path) -> int:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from grokmini.protocol.codec import encode_event
 from grokmini.store.layout import SUMMARY, UPDATES, encode_cwd
 from grokmini.store.manage import delete, rename
-from grokmini.store.search_index import PIECE, Hit, SearchIndex, terms_of
+from grokmini.store.said import PIECE
+from grokmini.store.search_index import Hit, SearchIndex, terms_of
 from grokmini.store.sessions import OpenSession, SessionStore
 from grokmini.store.sqlite_file import JOURNAL_VARIABLE, remove_database
 from tests.store.ground import CWD, REPOSITORY, delta, tell, told_session, turn_events
@@ -168,11 +169,11 @@ async def test_what_was_deleted_is_not_found(tmp_path: Path, index: SearchIndex)
 
 
 async def test_what_grew_is_read_from_where_it_was(tmp_path: Path, index: SearchIndex) -> None:
-    session = await told_session(tmp_path, 1, ask="first")
+    around = "so on " * 2_000
+    session = await told_session(tmp_path, 1, ask="first", answer=f"{around} middle {around}")
     index.refresh()
     path = session.directory / UPDATES
-    forged = encode_event(delta(1_000, "forged"))
-    path.write_bytes(forged + b" " * (path.stat().st_size - len(forged) - 1) + b"\n")
+    path.write_bytes(path.read_bytes().replace(b"middle", b"forged"))
     with path.open("ab") as file:
         file.write(b"".join(encode_event(event) + b"\n" for event in turn_events(1, ask="second")))
     assert ids(fresh(index, "first")) == ids(fresh(index, "second")) == [session.session_id]
@@ -249,6 +250,44 @@ async def test_a_word_that_came_in_pieces_is_whole(tmp_path: Path, index: Search
         if seq != 90:
             index.refresh()
     assert ids(fresh(index, "needlework")) == [session.session_id]
+
+
+async def test_a_word_that_streams_on_after_a_look_is_whole_and_there_once(
+    tmp_path: Path, index: SearchIndex
+) -> None:
+    session = await told_session(tmp_path, 1, answer="before")
+    path = session.directory / UPDATES
+    filler = "so it goes on " * (PIECE // 10)
+    for seq, text in ((90, f"{filler} a need"), (91, "lewo"), (92, "rk of many")):
+        with path.open("ab") as file:
+            file.write(encode_event(delta(seq, text)) + b"\n")
+        assert index.refresh() == 0
+    assert ids(index.search("needlework")) == [session.session_id]
+    assert index.search("lewo") == [], "half a word is none"
+    with path.open("ab") as file:
+        file.writelines(encode_event(event) + b"\n" for event in turn_events(5, first=93, answer="afterwards"))
+    assert ids(fresh(index, "needlework")) == [session.session_id]
+    held = sqlite3.connect(tmp_path / "cache" / "search.db")
+    rows = held.execute("SELECT text FROM words JOIN piece ON piece.id = words.rowid WHERE kind = 'reply'")
+    texts = [row[0] for row in rows]
+    held.close()
+    assert "".join(texts) == f"before{filler} a needlework of manyafterwards"
+
+
+async def test_what_was_replaced_by_a_longer_file_is_read_anew(tmp_path: Path, index: SearchIndex) -> None:
+    session = await told_session(tmp_path, 1, ask="before")
+    path = session.directory / UPDATES
+    for seen, number in enumerate((1, 2, 3)):
+        rename(session.directory, f"x{seen}")
+        index.refresh()
+        events = [event for turn in range(3 * number) for event in turn_events(turn, ask=f"after{number}")]
+        data = b"".join(encode_event(event) + b"\n" for event in events)
+        assert len(data) > path.stat().st_size
+        if number == 2:
+            path.unlink()
+        path.write_bytes(data)
+        assert fresh(index, "before") == fresh(index, f"after{number - 1}") == []
+        assert ids(fresh(index, f"after{number}")) == [session.session_id]
 
 
 async def test_the_deadline_leaves_the_rest_for_next_time(tmp_path: Path, index: SearchIndex) -> None:

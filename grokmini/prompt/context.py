@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -55,14 +55,16 @@ def gather(
     interactive: bool,
     concise: bool = False,
     shell: str = "bash",
+    check: Callable[[int], None] = lambda fd: None,
 ) -> PromptContext:
     """Look at the folder, the repository around it and the instruction files. Runs no program.
 
-    `config_folder` is our own settings' folder (None without a home); `shell` the one that commands run in.
+    `config_folder` is our own settings' folder (None without a home); `shell` the one that commands run in;
+    `check` keeps the project's instruction files from being read (see `discover`).
     """
     repository = repository_root(cwd)
     home = Path(env["HOME"]) if env.get("HOME", "").startswith("/") else None
-    found = discover(cwd, repository=repository, home=home, config_folder=config_folder)
+    found = discover(cwd, repository=repository, home=home, config_folder=config_folder, check=check)
     facts = Facts(
         date=f"{today.isoformat()} ({today:%A})",
         cwd=shown(cwd),

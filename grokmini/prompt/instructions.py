@@ -7,13 +7,16 @@ in alphabetical order (reference/config.md part 4).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
 from grokmini.prompt.repository import shown
+from grokmini.text.descriptors import place_of
 from grokmini.text.frontmatter import strip_frontmatter
 from grokmini.text.paths import real_path
 
@@ -41,10 +44,11 @@ class InstructionFile(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A file that looked like instructions and was left out, and why."""
+    """A file that looked like instructions and was left out, and why. `odd`: the person should hear of it."""
 
     path: str
     reason: str
+    odd: bool = False
 
 
 class Found(NamedTuple):
@@ -54,9 +58,19 @@ class Found(NamedTuple):
     skipped: tuple[Skipped, ...]
 
 
-def discover(cwd: Path, *, repository: Path | None, home: Path | None, config_folder: Path | None) -> Found:
-    """Find and read them all. Without a repository only `cwd` itself is looked at. Unreadable files are skipped."""
-    collector = _Collector()
+def discover(
+    cwd: Path,
+    *,
+    repository: Path | None,
+    home: Path | None,
+    config_folder: Path | None,
+    check: Callable[[int], None] = lambda fd: None,
+) -> Found:
+    """Find and read them all. Without a repository only `cwd` itself is looked at. Unreadable files are skipped.
+
+    `check` is asked about each open file of the project and raises `OSError` for one that may not be read.
+    """
+    collector = _Collector(check)
     if config_folder is not None:
         collector.take(_in_folder(config_folder, ("AGENTS.md",), ("rules",)), "user", None)
     if home is not None:
@@ -86,7 +100,8 @@ def _in_folder(folder: Path, names: Sequence[str], rule_folders: Sequence[str]) 
 class _Collector:
     """Reads candidates, each real file once."""
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[int], None]) -> None:
+        self._check = check
         self.files: list[InstructionFile] = []
         self.skipped: list[Skipped] = []
         self._seen: set[tuple[int, int]] = set()
@@ -103,34 +118,33 @@ class _Collector:
             try:
                 self._take_one(path, origin, ignored, root)
             except OSError as error:
-                self.skipped.append(Skipped(shown(path), f"cannot be read: {error.strerror}"))
+                self.skipped.append(Skipped(shown(path), f"cannot be read: {error.strerror}", odd=True))
 
     def _take_one(
         self, path: Path, origin: Literal["user", "project"], ignored: _Ignored | None, root: Path | None
     ) -> None:
-        real = real_path(path)
-        status = real.stat()
-        if (status.st_dev, status.st_ino) in self._seen:
-            return
-        self._seen.add((status.st_dev, status.st_ino))
-        reason = ""
-        if root is not None and not real.is_relative_to(root):
-            reason = "is a link that leads out of the project"
-        elif ignored is not None and ignored.covers(path):
-            reason = "is ignored by git"
-        elif len(self.files) >= MAX_FILES:
-            reason = f"is beyond the first {MAX_FILES} files"
-        if reason:
-            self.skipped.append(Skipped(shown(path), reason))
-            return
-        text = _text_of(real)
-        if text.strip():
-            self.files.append(InstructionFile(shown(path), origin, text))
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in self._seen:
+                return
+            self._seen.add((status.st_dev, status.st_ino))
+            if root is not None and not Path(place_of(fd)).is_relative_to(root):
+                self.skipped.append(Skipped(shown(path), "is a link that leads out of the project", odd=True))
+            elif ignored is not None and ignored.covers(path):
+                self.skipped.append(Skipped(shown(path), "is ignored by git"))
+            elif len(self.files) >= MAX_FILES:
+                self.skipped.append(Skipped(shown(path), f"is beyond the first {MAX_FILES} files"))
+            else:
+                if root is not None:
+                    self._check(fd)
+                text = _text_of(file)
+                if text.strip():
+                    self.files.append(InstructionFile(shown(path), origin, text))
 
 
-def _text_of(path: Path) -> str:
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
+def _text_of(file: BinaryIO) -> str:
+    data = file.read(MAX_BYTES + 1)
     text = strip_frontmatter(data[:MAX_BYTES].decode("utf-8", "replace").replace("\r\n", "\n")).rstrip()
     if len(data) > MAX_BYTES:
         text += f"\n\n(cut here: the file is longer than {MAX_BYTES:,} bytes)"

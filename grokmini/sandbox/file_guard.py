@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grokmini.sandbox.descriptors import place_of
+from grokmini.text.descriptors import place_of
 
 if TYPE_CHECKING:  # what knows the rules is loaded when there are some
     from grokmini.sandbox.file_rules import FileRules
@@ -45,6 +45,13 @@ class FileGuard:
         if rules := self._now():
             path = place_of(fd)
             if rule := rules.why_not_read(path) or rules.hidden_alias(fd):
+                raise FileRefusedError(rules.profile, "read", path, rule)
+
+    def check_denied(self, fd: int) -> None:
+        """Whether an open file is one that nobody may read, wherever else may be read."""
+        if rules := self._now():
+            path = place_of(fd)
+            if rule := rules.why_denied(path) or rules.hidden_alias(fd):
                 raise FileRefusedError(rules.profile, "read", path, rule)
 
     def check_write(self, folder: int, name: str) -> None:

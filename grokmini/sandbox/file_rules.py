@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from grokmini.sandbox.descriptors import folders_above
 from grokmini.sandbox.globs import expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
+from grokmini.text.descriptors import folders_above
 
 _EDITABLE: Final = "/.git/config"
 """Read-only for commands; our own edits of it are shown to the person first."""
@@ -42,7 +42,7 @@ class FileRules:
 
     def why_not_read(self, path: str) -> str:
         """The rule that keeps a real path from being read or listed; empty when there is none."""
-        if denied := self._why_denied(path):
+        if denied := self.why_denied(path):
             return denied
         if path.startswith("/proc/") and path[6:].partition("/")[0].isdigit():
             return "what the system tells about running programs can hold keys"
@@ -52,7 +52,7 @@ class FileRules:
 
     def why_not_written(self, path: str) -> str:
         """The rule that keeps a real path from being made, replaced or written; empty when there is none."""
-        if denied := self._why_denied(path):
+        if denied := self.why_denied(path):
             return denied
         for above in _lineage(path):
             if above in self._private:
@@ -64,7 +64,8 @@ class FileRules:
             return f"{kernel} is the system's own" if kernel else ""
         return "" if _covering(path, self._writable) else f"only {_some(self._writable)} can be written"
 
-    def _why_denied(self, path: str) -> str:
+    def why_denied(self, path: str) -> str:
+        """The rule that denies a real path whatever is done with it; empty when there is none."""
         denied = self._denied.covering(path)
         denied = denied or next((glob for glob, wanted in self._globs if wanted.match(path)), "")
         return f"{denied} is denied" if denied else ""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
-from grokmini.sandbox.descriptors import FileMovedError
 from grokmini.sandbox.file_guard import FileRefusedError
+from grokmini.text.descriptors import FileMovedError
 from grokmini.text.nearest import nearest
 from grokmini.text.paths import visible_path
 from grokmini.tools.contract import ToolCallContext, ToolNames

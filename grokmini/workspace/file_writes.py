@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.sandbox.descriptors import FOLDER
+from grokmini.text.descriptors import FOLDER
 from grokmini.workspace.files import NotRegularError
 from grokmini.workspace.gate import UNGATED, Gate
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from grokmini.sandbox.descriptors import FileMovedError
+from grokmini.text.descriptors import FileMovedError
 from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_FILE_BYTES: Final = 50_000_000

@@ -12,7 +12,6 @@ from typing import Final
 O_PATH: Final[int] = getattr(os, "O_PATH", os.O_RDONLY)
 FOLDER: Final = O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 """How a folder is opened to work relative to it."""
-MAX_DEPTH: Final = 4_096
 _DELETED: Final = " (deleted)"
 _F_GETPATH: Final = 50
 _MAX_PATH: Final = 1_024
@@ -51,24 +50,22 @@ def is_at(fd: int, path: str, *, folder: int | None = None) -> bool:
 
 
 def folders_above(fd: int) -> Iterator[os.stat_result]:
-    """What an open file or folder lies in, from itself up, whatever is renamed meanwhile.
+    """What an open file or folder lies in, from itself up: of the very thing, whatever is renamed above it meanwhile.
 
     Raises `FileMovedError` for a file that is not where it was opened any more, `OSError` for a folder that cannot
-    be entered.
+    be entered or lies too deep.
     """
-    status = os.fstat(fd)
-    current = os.open(".", FOLDER, dir_fd=fd) if stat.S_ISDIR(status.st_mode) else _folder_of(fd)
+    is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
+    start = fd if is_folder else _folder_of(fd)
     try:
-        for _ in range(MAX_DEPTH):
-            status = os.fstat(current)
-            yield status
-            above = os.open("..", FOLDER, dir_fd=current)
-            os.close(current)
-            current = above
-            if os.path.samestat(os.fstat(current), status):
-                return
+        status, path = os.stat(".", dir_fd=start), ".."
+        yield status
+        while not os.path.samestat(above := os.stat(path, dir_fd=start), status):
+            yield above
+            status, path = above, f"{path}/.."
     finally:
-        os.close(current)
+        if not is_folder:
+            os.close(start)
 
 
 def _folder_of(fd: int) -> int:

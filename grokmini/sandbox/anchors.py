@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
-from contextlib import suppress
 
 
 class Anchors:
-    """The files and folders behind some paths, as they are when this is made.
+    """The files and folders behind some paths, as they are when this is made, there or not.
 
     Folders are held open, so that their numbers cannot be given to others; of files the time of change counts too.
     """
@@ -21,24 +20,21 @@ class Anchors:
     def __init__(self, paths: Iterable[str]) -> None:
         self._known: dict[str, tuple[int, ...]] = {}
         self._held: list[int] = []
-        for path in dict.fromkeys(paths):
-            with suppress(OSError):  # not there, or not for us to see
-                self._hold(path)
+        for path in dict.fromkeys(filter(None, paths)):
+            self._known[path] = self._hold(path)
 
-    def _hold(self, path: str) -> None:
-        info = os.stat(path)  # noqa: PTH116 - before each command, of each path
-        if stat.S_ISDIR(info.st_mode) and hasattr(os, "O_PATH"):
-            self._held.append(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
-            info = os.fstat(self._held[-1])
-        self._known[path] = _identity(info)
+    def _hold(self, path: str) -> tuple[int, ...]:
+        try:
+            held = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:  # not there, no folder, or no descriptor left
+            return _identity(path)
+        self._held.append(held)
+        return _identity(held)
 
     @property
     def replaced(self) -> bool:
         """Whether one of the paths leads elsewhere by now."""
-        try:
-            return any(_identity(os.stat(path)) != known for path, known in self._known.items())  # noqa: PTH116 - see above
-        except OSError:
-            return True
+        return any(_identity(path) != known for path, known in self._known.items())
 
     def close(self) -> None:
         """Let go."""
@@ -46,7 +42,12 @@ class Anchors:
             os.close(self._held.pop())
 
 
-def _identity(info: os.stat_result) -> tuple[int, ...]:
+def _identity(path: str | int) -> tuple[int, ...]:
+    """What is there, nothing where there is nothing or nothing for us to see."""
+    try:
+        info = os.stat(path)  # noqa: PTH116 - before each command, of each path
+    except OSError:
+        return ()
     if stat.S_ISDIR(info.st_mode):
         return (info.st_dev, info.st_ino)
     return (info.st_dev, info.st_ino, info.st_ctime_ns)

@@ -46,9 +46,7 @@ class _Session:
     launcher: LauncherProcess
     enforcement: Enforcement
     anchors: Anchors
-    """What the mounts lie upon and the rules belong to."""
-    awaited: tuple[str, ...] = ()
-    """Protected and denied paths that were not there when the mounts were made."""
+    """What the mounts lie upon and the rules belong to, and what of it was not there."""
     commands: set[SandboxedCommand] = field(default_factory=set)
     starting: int = 0
     """How many commands are being handed over."""
@@ -61,7 +59,7 @@ class _Session:
     @property
     def outdated(self) -> bool:
         """Whether the mounts have to be made anew."""
-        return self.anchors.replaced or any(os.path.lexists(path) for path in self.awaited)
+        return self.anchors.replaced
 
     async def close(self) -> None:
         """Let the launcher go."""
@@ -218,9 +216,9 @@ class SandboxedRunner:
         if mechanisms.bwrap:
             make_hook_folders(policy.protected)
         mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
-        anchors = Anchors(
-            (*(mount.path for mount in mounts.mounts), *writable_roots(policy), *policy.read_roots)
-        )
+        covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
+        roots = (*writable_roots(policy), *policy.read_roots)
+        anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
         try:
             return await self._opened(policy, mechanisms, mounts, anchors)
         except BaseException:
@@ -277,8 +275,7 @@ class SandboxedRunner:
         label = policy.profile if confined and not missing else f"{policy.profile}, in part"
         hint = remedy(mechanisms) if missing else ""
         enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
-        awaited = (*mounts.absent, *_not_there(policy.denied)) if mechanisms.bwrap else ()
-        return _Session(policy, launcher, enforcement, anchors, awaited)
+        return _Session(policy, launcher, enforcement, anchors)
 
     def _retire(self, session: _Session) -> None:
         """Let a launcher go as soon as nothing runs in it."""
@@ -331,10 +328,6 @@ class SandboxedRunner:
         if self._closed:
             command.kill_now()
         return command
-
-
-def _not_there(paths: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(path for path in paths if not os.path.lexists(path))
 
 
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:

@@ -98,7 +98,7 @@ class LauncherProcess:
             raise LauncherLostError from None
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self._spares.append(future.result())  # it came as the wait was cancelled
+                self._keep(future.result())  # it came as the wait was cancelled
             raise
         finally:
             self._waiting.remove(future)
@@ -118,15 +118,16 @@ class LauncherProcess:
 
     def _on_message(self) -> None:
         try:
-            data, fds, _, _ = socket.recv_fds(self._control, 64, 2, socket.MSG_CMSG_CLOEXEC)
+            data, ancillary, _, _ = self._control.recvmsg(64, socket.CMSG_LEN(8), socket.MSG_CMSG_CLOEXEC)
         except BlockingIOError:
             return
         except OSError:
-            data, fds = b"", []
+            data, ancillary = b"", []
         if not data:
             self._hang_up()
             return
         self._asked -= 1
+        fds = [fd for _, _, packed in ancillary for (fd,) in struct.iter_unpack("=i", packed)]
         waiting = next((future for future in self._waiting if not future.done()), None)
         if data != b"S" or len(fds) != 2:  # too many descriptors are open here: the kernel has dropped some
             for fd in fds:
@@ -138,6 +139,12 @@ class LauncherProcess:
         spare = Spare(*(_adopt(fd) for fd in fds))
         if waiting is not None:
             waiting.set_result(spare)
+        else:
+            self._keep(spare)
+
+    def _keep(self, spare: Spare) -> None:
+        if self.lost:
+            spare.close()
         else:
             self._spares.append(spare)
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # what confines is loaded when something is to be confined
 
 UNASKED_PROFILE: Final = OFF
 """The profile where nobody named one."""
-SCRATCH: Final = "scratch"
 
 
 class Choice(NamedTuple):
@@ -109,18 +108,21 @@ def beyond_workspace(root: Root, profile: Profile) -> tuple[str, ...]:
     return (*more, *env)
 
 
-def around_of(root: Root, scratch: Path | None, cwd: Path | None = None) -> Around:
-    """What a profile meets in a folder, the root's own when none is given."""
+def around_of(root: Root, directory: Path | None, cwd: Path | None = None) -> Around:
+    """What a profile meets in a folder, the root's own when none is given. `directory` holds the session's files."""
     from grokmini.sandbox.resolve import Around
+    from grokmini.store.layout import PROMPTS, SCRATCH, TOOL_OUTPUT
 
     places = (
         {name: os.path.realpath(path) for name, path in root.places._asdict().items()} if root.places else {}
     )
+    session = os.path.realpath(directory) if directory is not None else ""
     return Around(
         cwd=str(cwd or root.cwd),
         home=root.env.get("HOME", "") or str(Path.home()),
         env=root.env,
-        scratch=os.path.realpath(scratch) if scratch is not None else "",
+        scratch=session and f"{session}/{SCRATCH}",
+        kept=(f"{session}/{TOOL_OUTPUT}", f"{session}/{PROMPTS}") if session else (),
         protect_secrets=root.settings.sandbox.protect_secrets,
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,
@@ -157,7 +159,7 @@ def runner_for(
 
     policy = policy_now()
     try:
-        make_folders(policy)
+        make_folders(policy, () if policy.read_all else around().kept)
     except OSError as error:
         raise SandboxError(
             f"{error.filename} cannot be made: {error.strerror}",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 from grokmini.cli.root import Root
 from grokmini.cli.sandboxed import (
-    SCRATCH,
     Choice,
     agree,
     around_of,
@@ -45,7 +44,7 @@ class SessionSandbox:
     ) -> None:
         self._root = root
         self._choice = choice
-        self._scratch = directory / SCRATCH if directory is not None else None
+        self._directory = directory
         self._mechanisms = mechanisms
         self._cwd = root.cwd
         self._told: Enforcement | None = None
@@ -157,7 +156,7 @@ class SessionSandbox:
         return resolve(choice.profile, self._around(), explicit=choice.explicit)
 
     def _around(self) -> Around:
-        return around_of(self._root, self._scratch, self._cwd)
+        return around_of(self._root, self._directory, self._cwd)
 
     def _tell(self, cause: Literal["chosen", "proved"]) -> None:
         """Say what is in force, unless it is known and nobody asked for a change."""

@@ -39,7 +39,8 @@ _TOOLCHAINS: Final = (
 class Around:
     """What a profile meets: the folder worked in, the person's home, our own folders, the environment.
 
-    `scratch` is the session's own folder for commands, empty for none.
+    `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
+    model to read.
     """
 
     cwd: str
@@ -50,6 +51,7 @@ class Around:
     cache: str = ""
     data: str = ""
     scratch: str = ""
+    kept: tuple[str, ...] = ()
     protect_secrets: bool = True
     protect_env_files: bool = False
 
@@ -68,7 +70,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     return Policy(
         profile=profile.name,
         read_all=not strict,
-        read_roots=tuple(dict.fromkeys((*_system_roots(around), around.cwd, *reads))) if strict else (),
+        read_roots=_readable(around, reads) if strict else (),
         write_all=devbox,
         write_roots=tuple(dict.fromkeys(writes)),
         protected=_DEVBOX if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
@@ -119,9 +121,9 @@ def cache_folders(around: Around) -> tuple[str, ...]:
     return tuple(f"{around.cache}/tools/{name}" for name in TOOLS) if around.cache else ()
 
 
-def make_folders(policy: Policy) -> None:
-    """Create what commands write to before mounts are made: scratch and caches. Raises `OSError`."""
-    for folder in filter(None, (policy.scratch, *policy.caches)):
+def make_folders(policy: Policy, kept: tuple[str, ...] = ()) -> None:
+    """Create what commands write to, and read, before mounts are made: scratch and caches. Raises `OSError`."""
+    for folder in filter(None, (policy.scratch, *policy.caches, *kept)):
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -153,6 +155,10 @@ def _place(text: str, around: Around, key: str) -> str:
 
 def _overlap(path: str, own: str) -> bool:
     return path == own or path.startswith(own.rstrip("/") + "/")
+
+
+def _readable(around: Around, reads: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_system_roots(around), around.cwd, *around.kept, *reads)))
 
 
 def _system_roots(around: Around) -> Iterator[str]:

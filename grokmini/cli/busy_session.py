@@ -16,6 +16,7 @@ from grokmini.config.paths import find_places
 from grokmini.store.driver_lock import SessionBusyError, holder
 from grokmini.store.sessions import SessionInfo, SessionStore
 from grokmini.text.sanitise import sanitise
+from grokmini.text.title import quoted
 
 Choice = Literal["follow", "fork", "wait"]
 
@@ -60,7 +61,7 @@ def settle_busy(options: Options) -> Options:
 def ask(info: SessionInfo, other: str, read_line: Callable[[], str]) -> Choice:
     """Put the question until it is answered by a number or a word. Raises `SessionBusyError` for an empty line."""
     title = sanitise(info.summary.title, newlines=False) or info.session_id
-    say(f'"{title}" is open in {other}.')
+    say(f"{quoted(title)} is open in {other}.")
     names = list(CHOICES)
     for number, name in enumerate(names, 1):
         say(f"  {number} {name}: {CHOICES[name]}")

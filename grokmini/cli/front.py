@@ -15,7 +15,10 @@ def run_front(options: Options) -> int:
     if options.resume == "":
         from grokmini.cli.pick_session import pick_session
 
-        options = options._replace(resume=pick_session())
+        chosen = pick_session()
+        if chosen is None:
+            return 0
+        options = options._replace(resume=chosen)
     _start_log(options)
     if is_headless(options, stdin_is_terminal=_is_terminal()):
         if options.follow is not None:

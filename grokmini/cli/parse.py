@@ -203,6 +203,12 @@ def at_least_one(name: str, text: str | None) -> int | None:
     return int(text)
 
 
+def _instead(ways: list[str]) -> str:
+    if ways == ["--continue", "--follow"]:
+        return "--follow alone watches this folder's session that runs, or its latest"
+    return "--follow=ID watches that session" if ways == ["--resume", "--follow"] else "give one of them"
+
+
 def _check_together(options: Options) -> None:
     """Options that exclude each other."""
     ways = [
@@ -216,7 +222,7 @@ def _check_together(options: Options) -> None:
         if given
     ]
     if len(ways) > 1:
-        raise UsageError(f"{ways[0]} and {ways[1]} exclude each other", "give one of them")
+        raise UsageError(f"{ways[0]} and {ways[1]} exclude each other", _instead(ways))
     if options.fork and ways[:1] not in (["--continue"], ["--resume"]):
         raise UsageError("--fork needs a session to copy", "give --continue or --resume=ID with it")
     if options.follow is not None and (options.print_mode or options.read_stdin or options.prompt):

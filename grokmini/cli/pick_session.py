@@ -25,8 +25,11 @@ SEARCHED = 1_000
 _NUMBER_CELLS = 4
 
 
-def pick_session() -> str:
-    """Ask on the terminal; the id. Raises `UsageError` without a terminal, `SessionError` without sessions."""
+def pick_session() -> str | None:
+    """Ask on the terminal; the id, None for who leaves it at that.
+
+    Raises `UsageError` without a terminal, `SessionError` without sessions.
+    """
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr and sys.stderr.isatty()):
         raise UsageError("--resume needs a session here", "--resume=ID, or --continue for this folder's latest")
     places = find_places(os.environ)
@@ -42,7 +45,7 @@ def pick_session() -> str:
         say_as_is("number, words, or Enter to leave: ")
         typed = sys.stdin.readline().strip()
         if not typed:
-            raise UsageError("no session chosen", "--continue goes on with this folder's latest")
+            return None
         if typed.isascii() and typed.isdigit() and 1 <= int(typed) <= min(SHOWN, len(found)):
             return found[int(typed) - 1].session_id
         narrowed = holding(every, typed)

@@ -14,7 +14,8 @@ SPEC = CommandSpec(
     words="ID TITLE",
     completes="sessions",
     examples=("grokmini sessions rename 019a3c5e 'the flaky login test'",),
-    about="Gives a session a title that no later one replaces. ID may be its title so far.",
+    about="Gives a session a title that no later one replaces; an empty one ('') gives it back to titles that are "
+    "made. ID may be its title so far.",
 )
 
 
@@ -28,7 +29,7 @@ def run(parsed: Parsed) -> int:
     from grokmini.text.sanitise import sanitise
 
     text, title = (*parsed.words[:1], ""), " ".join(" ".join(parsed.words[1:]).split())
-    if not title:
+    if len(parsed.words) < 2:
         raise UsageError("rename needs a session and its new title", "grokmini sessions rename ID 'new title'")
     info = find_session(session_store(), text[0], working_folder(None))
     kept = rename(info.directory, title)

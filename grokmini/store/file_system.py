@@ -1,8 +1,14 @@
-"""Whether files are on this machine or come over a network, where locks and shared memory cannot be trusted."""
+"""Whether files are on this machine or come over a network, where locks and shared memory cannot be trusted.
+
+By the table of mounts and not by statfs(2)'s number, which is one and the same for all of FUSE: an sshfs would not
+be told from an encrypted folder on the local disk.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 NETWORK_KINDS = frozenset(
     {
@@ -44,6 +50,9 @@ NETWORK_KINDS = frozenset(
 )
 """Kinds of file systems, in the words of mountinfo, that are served by another machine."""
 
+_NAMES_A_HOST = re.compile(r"//[^/]|\w+://|[\w.@\[\]:-]+:/|[\w.-]+@[\w.-]+:")
+"""What is mounted from elsewhere: `//host/share`, `https://host/`, `host:/path`, `person@host:path`."""
+
 MOUNTS = Path("/proc/self/mountinfo")
 
 
@@ -51,17 +60,29 @@ def is_remote(path: Path, mounts: Path = MOUNTS) -> bool:
     """Whether the path is on a network file system; what cannot be found out counts as local."""
     try:
         table = mounts.read_text("utf-8", "replace")
-        return kind_of(path.resolve(), table) in NETWORK_KINDS
+        return is_served(mount_of(path.resolve(), table))
     except OSError:
         return False
 
 
-def kind_of(path: Path, table: str) -> str:
-    """The kind of the file system that holds an absolute path, by a table in mountinfo's form (proc(5)).
+class Mount(NamedTuple):
+    """A file system: its kind, and what is mounted (a device, `host:/path`, `//host/share`, a program's name)."""
 
-    "" when no line of the table fits.
-    """
-    best, kind = -1, ""
+    kind: str
+    source: str
+
+
+def is_served(mount: Mount) -> bool:
+    """Whether another machine serves it: by its kind, and of a FUSE kind that is in no list by naming a host."""
+    if mount.kind in NETWORK_KINDS:
+        return True
+    is_fuse = mount.kind in ("fuse", "fuseblk") or mount.kind.startswith("fuse.")
+    return is_fuse and _NAMES_A_HOST.match(mount.source) is not None
+
+
+def mount_of(path: Path, table: str) -> Mount:
+    """What holds an absolute path, by a table in mountinfo's form (proc(5)); of no kind when no line fits."""
+    best, found = -1, Mount("", "")
     for line in table.splitlines():
         left, _, right = line.partition(" - ")
         fields = left.split()
@@ -69,8 +90,9 @@ def kind_of(path: Path, table: str) -> str:
             continue
         point = PurePosixPath(_unescaped(fields[4]))
         if path.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), right.split()[0]
-    return kind
+            kind, source = [*right.split(), "", ""][:2]
+            best, found = len(point.parts), Mount(kind, _unescaped(source))
+    return found
 
 
 def _unescaped(text: str) -> str:

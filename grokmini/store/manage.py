@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
+from grokmini.protocol.events import TurnStarted
 from grokmini.protocol.items import UserItem
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
@@ -14,6 +15,7 @@ from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
+from grokmini.store.updates import read_updates
 from grokmini.text.title import title_of
 
 DELETED = ".deleted-"
@@ -103,7 +105,13 @@ def remove_empty_group(group: Path) -> None:
 
 
 def _first_prompt(directory: Path) -> str:
-    """What the person asked first, "" when nothing of it is left."""
+    """What the person asked first, "" when nothing of it is left. The events know it best: a history is compacted."""
+    try:
+        for record in read_updates(directory):
+            if isinstance(record.event, TurnStarted) and record.event.text.strip():
+                return record.event.text
+    except OSError:
+        pass  # the history may know it
     try:
         history = read_jsonl(directory / HISTORY, read_item, keep_damaged=False).values
     except OSError:

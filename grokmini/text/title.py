@@ -24,6 +24,11 @@ def title_of(words: str) -> str:
     return ""
 
 
+def quoted(title: str) -> str:
+    """A title within a sentence: in quotes, and those that are in it told from them."""
+    return '"' + title.replace('"', "'") + '"'
+
+
 def title_from_model(answer: str) -> str:
     """The title that a model's answer is; "" for an answer that is none.
 

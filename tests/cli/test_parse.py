@@ -158,6 +158,20 @@ def test_ways_to_choose_a_session_exclude_each_other(words: list[str]) -> None:
         parse_options(words)
 
 
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (["-c", "--follow"], "--follow alone watches this folder's session that runs"),
+        (["--resume=x", "--follow"], "--follow=ID"),
+        (["-c", "--resume=x"], "give one of them"),
+    ],
+)
+def test_who_asks_for_two_ways_hears_which_one_does_it(words: list[str], instead: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_options(words)
+    assert instead in caught.value.hint
+
+
 def test_a_wrong_format_lists_the_right_ones() -> None:
     with pytest.raises(UsageError, match="streaming-json"):
         parse_options(["--output-format", "yaml"])

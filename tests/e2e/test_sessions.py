@@ -120,6 +120,10 @@ def test_a_new_title_stays_and_names_the_session(place: Place, server: ModelServ
     assert listed(place)[session_id]["title"] == "the red one"
     assert listed(place)[session_id]["title_source"] == "manual"
     assert place.run("sessions", "rename", session_id).returncode == 2
+    assert (
+        place.run("sessions", "rename", session_id, "").stdout == f"{session_id} is now called why is it red\n"
+    )
+    assert listed(place)[session_id]["title_source"] == "prompt"
 
 
 def test_pinned_and_no_longer_pinned(place: Place, server: ModelServer) -> None:
@@ -242,6 +246,16 @@ def test_a_bare_resume_lets_one_choose_by_words_and_number_on_forty_columns(
     screen.expect(pexpect.EOF)
     screen.close()
     assert wanted in {str(row["session_id"]) for row in listed(place).values()}
+
+
+def test_who_chooses_nothing_leaves_without_a_word(place: Place, server: ModelServer) -> None:
+    say(place, "the failing test", server)
+    screen = on_terminal(place, server, "--resume")
+    screen.expect_exact("number, words, or Enter to leave: ")
+    screen.send("\r")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert (screen.exitstatus, (screen.before or "").strip()) == (0, "")
 
 
 def test_h24_a_session_that_is_open_elsewhere_is_copied_waited_for_or_left(

@@ -11,7 +11,7 @@ import pytest
 
 from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import SessionBusyError
-from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY
+from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY, UPDATES
 from grokmini.store.manage import delete, pin, remove_empty_group, rename
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import Summary, read_summary
@@ -53,6 +53,17 @@ async def test_an_empty_title_gives_the_session_back_to_titles_that_are_made(tmp
     assert rename(session.directory, " \n\t ") == "prompt 0"
     summary = summary_of(session.directory)
     assert (summary.title, summary.title_source) == ("prompt 0", "prompt")
+
+
+async def test_the_first_prompt_is_known_when_the_history_has_forgotten_it(tmp_path: Path) -> None:
+    session = await told_session(tmp_path, 3)
+    again = SessionStore(tmp_path).open(session.session_id)
+    again.files.replace(again.items[-4:])
+    await again.files.close()
+    rename(session.directory, "Mine")
+    assert rename(session.directory, "") == "prompt 0"
+    (session.directory / UPDATES).unlink()
+    assert rename(session.directory, "") == "prompt 2", "the best that is left"
 
 
 async def test_a_session_that_another_process_drives_is_renamed_and_pinned_and_keeps_both(

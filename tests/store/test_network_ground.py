@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.protocol.errors import UsageError
-from grokmini.store.file_system import is_remote, kind_of
+from grokmini.store.file_system import Mount, is_remote, is_served, mount_of
 from grokmini.store.sqlite_file import JOURNAL_VARIABLE, journal_mode, open_database
 
 MOUNTS = r"""
@@ -41,7 +41,31 @@ SCHEMA = "CREATE TABLE thing (name TEXT); CREATE INDEX thing_name ON thing (name
     ],
 )
 def test_the_mount_that_is_nearest_and_newest_counts(path: str, kind: str) -> None:
-    assert kind_of(Path(path), MOUNTS) == kind
+    assert mount_of(Path(path), MOUNTS).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "served"),
+    [
+        ("nfs4", "x", True),
+        ("wekafs", "x", True),
+        ("gpfs", "x", True),
+        ("fuse.sshfs", "me@host:", True),
+        ("fuse", "me@host:src", True),
+        ("fuse.newfs", "host.example:/volume", True),
+        ("fuse.newfs", "[fe80::1]:/volume", True),
+        ("fuse.newfs", "//server/share", True),
+        ("fuse.newfs", "https://dav.example/me", True),
+        ("fuse.newfs", "newfs", False),
+        ("fuse.encfs", "encfs", False),
+        ("fuse.gocryptfs", "/home/me/cipher", False),
+        ("fuseblk", "/dev/sdb1", False),
+        ("ext4", "host:/x", False),
+        ("overlay", "overlay", False),
+    ],
+)
+def test_fuse_is_remote_by_its_kind_or_by_naming_a_host(kind: str, source: str, served: bool) -> None:
+    assert is_served(Mount(kind, source)) is served
 
 
 def test_what_cannot_be_found_out_is_local(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grokmini.text.sanitise import sanitise
-from grokmini.text.title import TITLE_LIMIT, title_from_model, title_of
+from grokmini.text.title import TITLE_LIMIT, quoted, title_from_model, title_of
 
 
 def test_the_first_line_that_says_something_is_the_title() -> None:
@@ -17,6 +17,11 @@ def test_the_first_line_that_says_something_is_the_title() -> None:
 
 def test_a_long_line_is_cut_and_marked() -> None:
     assert title_of("x" * 200) == "x" * (TITLE_LIMIT - 1) + "…"
+
+
+def test_in_a_sentence_quotes_of_its_own_are_told_from_those_around_it() -> None:
+    assert quoted("fix it") == '"fix it"'
+    assert quoted('"fix" it') == "\"'fix' it\""
 
 
 def test_what_would_drive_a_terminal_becomes_marks() -> None:

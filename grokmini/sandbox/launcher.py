@@ -225,7 +225,8 @@ class Supervisor:
         self._killed: set[int] = set()
 
     def run(self) -> NoReturn:
-        """The supervisor's whole life."""
+        """The supervisor's whole life. A command killed because the launcher is gone is lost: nothing is told."""
+        orphaned = False
         events = ChildEvents()
         poll = select.poll()
         for fd in (self._job.fileno(), self._life, events.fd):
@@ -239,19 +240,19 @@ class Supervisor:
             ready = dict(poll.poll(self._patience()))
             if events.fd in ready:
                 events.clear()
+            orphaned |= self._life in ready
             if (
-                self._life in ready
+                orphaned
                 or (self._job.fileno() in ready and self._told_to_kill())
                 or (self._deadline is not None and time.monotonic() >= self._deadline)
             ):
                 self._kill_all()
-        self._report()
+        if not orphaned or self._status != signal.SIGKILL:
+            self._report()
         os._exit(0)
 
     def _patience(self) -> int:
-        if self._deadline is None:
-            return -1
-        return max(1, min(1000, int((self._deadline - time.monotonic()) * 1000) + 1))
+        return -1 if self._deadline is None else max(1, int((self._deadline - time.monotonic()) * 1000) + 1)
 
     def _told_to_kill(self) -> bool:
         """Take a message; whether all is to be killed now. The end of the socket says so too."""

@@ -32,7 +32,7 @@ _STATUS: dict[ToolErrorKind, ToolStatus] = {
 
 
 class CallResult(NamedTuple):
-    """How a call ended. `seconds` is the time it ran."""
+    """How a call ended. `seconds` is the time it ran, `stopped` why the sandbox stopped it (see `ToolOutput`)."""
 
     status: ToolStatus
     output: str
@@ -41,6 +41,12 @@ class CallResult(NamedTuple):
     spill: str | None = None
     error_kind: str = ""
     seconds: float = 0.0
+    stopped: str = ""
+
+    def noted(self, note: str) -> CallResult:
+        """The same with one more note for the model, below the first line."""
+        first, newline, rest = self.prompt_text.partition("\n")
+        return self._replace(prompt_text=f"{first}\n[{note}]{newline}{rest}")
 
     def item(self, call_id: str, notes: tuple[str, ...]) -> ToolResultItem:
         """The result as it goes into the history; `notes` say what was repaired in the arguments."""
@@ -115,14 +121,18 @@ class CallRunner:
         )
 
     async def run(self, tool: Tool[Any], args: msgspec.Struct, ctx: ToolCallContext) -> CallResult:
-        """Run a call to its end; whatever goes wrong is a result. Cancelled, the call is stopped."""
+        """Run a call to its end; whatever goes wrong is a result, for the caller to report. Cancelled, the call is
+        stopped.
+        """
         running = self._running[ctx.call_name] = _Running(self._monotonic())
         try:
             async with self._locks.hold(tool.writes(args, ctx)):
                 self._emit(ToolStarted(ctx.call_name))
                 async with asyncio.timeout(tool.default_timeout):
                     output = await self._consume(tool, args, ctx, running)
-            result = CallResult("ok", output.output, output.for_model, output.display, output.spill)
+            result = CallResult(
+                "ok", output.output, output.for_model, output.display, output.spill, stopped=output.stopped
+            )
         except ToolError as error:
             result = failed(error.kind, error.message, output=error.output)
         except TimeoutError:
@@ -141,9 +151,7 @@ class CallRunner:
                 f"{tool.wire_name} failed inside ({type(error).__name__}). Try another way; this is not your fault.",
             )
         del self._running[ctx.call_name]
-        result = result._replace(seconds=self._monotonic() - running.started)
-        self.report(ctx.call_name, result)
-        return result
+        return result._replace(seconds=self._monotonic() - running.started)
 
     async def _consume(
         self, tool: Tool[Any], args: msgspec.Struct, ctx: ToolCallContext, running: _Running

@@ -12,33 +12,28 @@ import asyncio
 import logging
 import shlex
 from collections.abc import Callable, Sequence
-from enum import Enum
-from typing import Any, NamedTuple, assert_never
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, assert_never
 
-import msgspec
-
-from grokmini.protocol.errors import ConfigError, SandboxError, ToolError, ToolErrorKind
+from grokmini.protocol.errors import ConfigError, ToolError, ToolErrorKind
 from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent, ToolCallReady
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ToolCall, ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.session.approvals import Approvals
-from grokmini.session.call_runner import CallResult, CallRunner, failed
+from grokmini.session.call_runner import CallRunner, failed
+from grokmini.session.containment import containment_of
+from grokmini.session.escalation import Escalation
 from grokmini.session.parts import Parts
+from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.tools.arguments import decode_arguments
-from grokmini.tools.contract import Subject, Tool, ToolCallContext
+from grokmini.tools.contract import Subject, ToolCallContext
 from grokmini.tools.permission import Allow, Ask, Deny
 
 _log = logging.getLogger(__name__)
 
-
-class Fuse(Enum):
-    """Why the later calls of a reply were not run."""
-
-    NONE = "none"
-    DENIED = "denied"
-    REASON = "reason"
-    INTERJECTION = "interjection"
+_AFTER_FUSE = "Cancelled because an earlier call was; it did not run."
 
 
 class BatchOutcome(NamedTuple):
@@ -47,18 +42,6 @@ class BatchOutcome(NamedTuple):
     results: tuple[ToolResultItem, ...]
     fuse: Fuse
     denied: tuple[str, ...]
-
-
-class PlannedCall:
-    """A call on its way: decoded, perhaps already answered, else ready to run."""
-
-    def __init__(self, call: ToolCall, ctx: ToolCallContext) -> None:
-        self.call = call
-        self.ctx = ctx
-        self.tool: Tool[Any] | None = None
-        self.args: msgspec.Struct | None = None
-        self.notes: tuple[str, ...] = ()
-        self.result: CallResult | None = None
 
 
 class ToolCalls:
@@ -80,6 +63,7 @@ class ToolCalls:
         self._emit = emit
         self._mode = mode
         self._interjected = interjected
+        self._escalation = Escalation(parts, runner, approvals, interjected=interjected)
         self._planned: list[PlannedCall] = []
         self._fuse = Fuse.NONE
         self._denied: list[str] = []
@@ -101,7 +85,7 @@ class ToolCalls:
         """The calls were cancelled: close what did not end, tell the world, give the results in order."""
         for planned in self._planned:
             if planned.result is None:
-                planned.result = self._runner.stopped(planned.ctx)
+                planned.result = planned.kept or self._runner.stopped(planned.ctx)
                 self._runner.report(planned.ctx.call_name, planned.result)
         return self._results()
 
@@ -133,23 +117,22 @@ class ToolCalls:
         if self._fuse is Fuse.NONE and self._interjected():
             self._fuse = Fuse.INTERJECTION
         if self._fuse is not Fuse.NONE:
-            self._refuse(
-                planned, ToolErrorKind.CANCELLED, "Cancelled because an earlier call was; it did not run."
-            )
+            self._refuse(planned, ToolErrorKind.CANCELLED, _AFTER_FUSE)
             return
         try:
             subject = planned.tool.subject(planned.args, planned.ctx)
             paths = planned.tool.writes(planned.args, planned.ctx)
-            confined = await self._is_confined(planned.tool)
-            verdict = self._parts.policy.judge(planned.tool, subject, paths, self._mode(), contained=confined)
+            contained, profile = await containment_of(self._parts.runner, planned.tool)
+            verdict = self._parts.policy.judge(
+                planned.tool, subject, paths, self._mode(), contained=contained, profile=profile
+            )
             match verdict:
                 case Allow():
-                    return
+                    _let_out(planned, verdict.outside)
                 case Deny():
                     self._refuse(planned, verdict.kind, verdict.message)
                 case Ask():
-                    diff = await planned.tool.preview(planned.args, planned.ctx)
-                    await self._ask(planned, subject, verdict, diff)
+                    await self._ask(planned, subject, verdict, profile)
                 case _:
                     assert_never(verdict)
         except ToolError as error:
@@ -161,25 +144,16 @@ class ToolCalls:
             )
             self._refuse(planned, ToolErrorKind.INTERNAL, text)
 
-    async def _is_confined(self, tool: Tool[Any]) -> bool:
-        """Whether a real sandbox is active. To know it is worth starting one, but not for a tool that only reads."""
-        runner = self._parts.runner
-        if tool.read_only:
-            return runner.enforcement.confined
-        try:
-            return (await runner.prepare()).confined
-        except SandboxError:
-            return False
-
-    async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, diff: str) -> None:
+    async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, profile: str) -> None:
+        diff = await _diff(planned, ask)
         if not self._parts.interactive:
             rule = ask.rule or f"{subject.rule_name}({subject.value})"
             self._denied.append(rule)
             self._refuse(
                 planned,
                 ToolErrorKind.PERMISSION_DENIED,
-                "Not run: this needs the user's permission and nobody can be asked in this run. The user can allow "
-                f"it with {_way_to_allow(rule)}. Do what is possible without it, and say so.",
+                "Not run: this needs the user's permission and nobody can be asked in this run. "
+                f"{_way_to_allow(rule, ask)} Do what is possible without it, and say so.",
             )
             return
         question = PermissionAsked(
@@ -193,7 +167,11 @@ class ToolCalls:
         )
         answer = await self._approvals.ask(question)
         if answer.decision == "allow":
-            self._remember(answer)
+            if not ask.outside:
+                self._remember(answer)
+            elif answer.scope != "once":
+                self._parts.policy.let_out.add_files(profile, ask.outside)
+            _let_out(planned, ask.outside)
         elif self._interjected():
             self._fuse = Fuse.INTERJECTION
             self._refuse(
@@ -230,20 +208,49 @@ class ToolCalls:
         await self._run_together(group)
 
     async def _run_together(self, group: Sequence[PlannedCall]) -> None:
-        if len(group) == 1:
-            await self._run_one(group[0])
+        if self._escalation.fuse is not Fuse.NONE:
+            for planned in group:
+                self._refuse(planned, ToolErrorKind.CANCELLED, _AFTER_FUSE)
+        elif len(group) == 1:
+            await self._escalation.run(group[0])
         elif group:
             async with asyncio.TaskGroup() as tasks:
                 for planned in group:
-                    tasks.create_task(self._run_one(planned))
-
-    async def _run_one(self, planned: PlannedCall) -> None:
-        assert planned.tool is not None and planned.args is not None
-        planned.result = await self._runner.run(planned.tool, planned.args, planned.ctx)
+                    tasks.create_task(self._escalation.run(planned))
+        if self._fuse is Fuse.NONE:
+            self._fuse = self._escalation.fuse
 
 
-def _way_to_allow(rule: str) -> str:
-    """The option that would allow a call; a rule with line ends in it cannot be written on a command line."""
+def _let_out(planned: PlannedCall, paths: tuple[Path, ...]) -> None:
+    """Let a call write these real paths beyond the sandbox."""
+    if paths:
+        planned.ctx = replace(planned.ctx, outside=True, approved=paths)
+
+
+async def _diff(planned: PlannedCall, ask: Ask) -> str:
+    """What the call would change; nothing where the sandbox does not even show what is there. Raises `ToolError`."""
+    assert planned.tool is not None and planned.args is not None
+    try:
+        return await planned.tool.preview(planned.args, planned.ctx)
+    except ToolError as error:
+        if ask.outside and error.kind is ToolErrorKind.SANDBOX_DENIED:
+            return ""
+        raise
+
+
+def _way_to_allow(rule: str, ask: Ask) -> str:
+    """What would allow a call in a run without a person: an option, or for what leaves the sandbox a profile.
+
+    A rule with line ends in it cannot be written on a command line.
+    """
+    if ask.outside:
+        why = ". ".join(ask.details)
+        return (
+            f"{why}. The user can choose a sandbox profile that lets it be written (--sandbox, sandbox.toml)."
+        )
+    mode = "--permission-mode"
     if "\u240a" in rule or "\n" in rule:
-        return "--permission-mode always-approve (no --allow rule can name a command of several lines)"
-    return f"--allow {shlex.quote(rule)} or --permission-mode"
+        way = f"{mode} always-approve (no --allow rule can name a command of several lines)"
+    else:
+        way = f"--allow {shlex.quote(rule)} or {mode}"
+    return f"The user can allow it with {way}."

@@ -32,8 +32,9 @@ from grokmini.session.big_prompt import PROMPT_LIMIT, note_for, shorten
 from grokmini.session.call_runner import CallRunner
 from grokmini.session.loop_guard import LoopGuard, LoopVerdict
 from grokmini.session.parts import Live, Parts
+from grokmini.session.planned import Fuse
 from grokmini.session.reply import Reply, ReplyStream
-from grokmini.session.tool_calls import Fuse, ToolCalls
+from grokmini.session.tool_calls import ToolCalls
 from grokmini.tools.contract import ToolCallContext
 
 _log = logging.getLogger(__name__)

@@ -4,16 +4,19 @@ The order, where the first that applies decides:
 
 1. a deny rule, or a write into our own settings and state: refused, in every mode;
 2. plan mode: whatever does not only read is refused, whatever rules allow;
-3. what steers git or us (`.git/`, `.grokmini/`), or names our own folders in a command: asked, in every mode;
-4. an ask rule, or a command of which cannot be known whether it reads what a deny rule keeps from being read:
+3. a file that the sandbox profile keeps from being written: asked, in every mode, unless this very file was let out
+   in this session; what steers git or us is refused then;
+4. a command or an edit under a profile that nothing on this machine keeps: asked, in every mode;
+5. what steers git or us (`.git/`, `.grokmini/`), or names our own folders in a command: asked, in every mode;
+6. an ask rule, or a command of which cannot be known whether it reads what a deny rule keeps from being read:
    asked, in every mode;
-5. always-approve: runs;
-6. destructive and dangerous commands: asked, unless a rule names exactly that;
-7. allow rules and what was answered with "always": runs;
-8. a write outside of the workspace: asked;
-9. tools and commands that only read: run;
-10. accept-edits and auto: edits in the workspace run; auto: commands in a real sandbox run;
-11. everything else: asked.
+7. always-approve: runs;
+8. destructive and dangerous commands: asked, unless a rule names exactly that;
+9. allow rules and what was answered with "always": runs;
+10. a write outside of the workspace: asked;
+11. tools and commands that only read: run;
+12. accept-edits and auto: edits in the workspace run; auto: commands in a real sandbox run;
+13. everything else: asked.
 """
 
 from __future__ import annotations
@@ -30,8 +33,9 @@ from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review
 from grokmini.tools.contract import Subject, Tool
+from grokmini.tools.leaving import LetOut, leave_options
 from grokmini.tools.path_rules import allows_path, stops_path
-from grokmini.tools.protected import NOTHING, Protected, forms, steers
+from grokmini.tools.protected import NOTHING, Protected, forms, never_asked, steers
 from grokmini.tools.questions import command_options, command_rule, edit_options, once_options, short_path
 from grokmini.tools.read_denials import ReadDenials
 from grokmini.tools.rules import (
@@ -53,7 +57,9 @@ from grokmini.tools.shell_parse import Command
 
 
 class Allow(NamedTuple):
-    """Run it."""
+    """Run it. `outside` are real paths beyond the sandbox that it may write, since the person let it before."""
+
+    outside: tuple[Path, ...] = ()
 
 
 class Deny(NamedTuple):
@@ -64,13 +70,16 @@ class Deny(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call."""
+    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call; empty when
+    none can. `outside` are the real paths beyond the sandbox that a yes lets it write.
+    """
 
     title: str
     subject: str
     details: tuple[str, ...]
     options: tuple[PermissionOption, ...]
     rule: str = ""
+    outside: tuple[Path, ...] = ()
 
 
 Verdict: TypeAlias = Allow | Deny | Ask
@@ -104,16 +113,23 @@ class _Call(NamedTuple):
     paths: tuple[Path, ...]
     mode: PermissionMode
     contained: bool
+    profile: str
     root: Path
     review: Review | None
     sweep: Sweep
+
+    @property
+    def unkept(self) -> bool:
+        """Whether a profile is in force that nothing on this machine keeps."""
+        return bool(self.profile) and not self.contained
 
 
 class PermissionPolicy:
     """Judges calls by rules, remembered answers and the mode.
 
     `workspace_root` gives the folder that edits are free in, `shell_folder` the one that the next command starts
-    in (the root, when not given). `protected` are our own folders.
+    in (the root, when not given). `protected` are our own folders. `leaves_sandbox` says why the profile in force
+    keeps a real path from being written, "" when it does not. `let_out` is what was let out of it in this session.
     """
 
     def __init__(
@@ -124,12 +140,15 @@ class PermissionPolicy:
         *,
         shell_folder: Callable[[], Path] | None = None,
         protected: Protected = NOTHING,
+        leaves_sandbox: Callable[[Path], str] = lambda path: "",
     ) -> None:
         self._rules = rules
         self._grants = grants
         self._workspace_root = workspace_root
         self._shell_folder = shell_folder or workspace_root
         self._protected = protected
+        self._leaves_sandbox = leaves_sandbox
+        self.let_out = LetOut()
         self._session: tuple[Rule, ...] = ()
         self._granted: dict[Path, tuple[Rule, ...]] = {}
 
@@ -141,8 +160,10 @@ class PermissionPolicy:
         mode: PermissionMode,
         *,
         contained: bool,
+        profile: str = "",
     ) -> Verdict:
-        """Decide about a call. `paths` are those it would write; `contained` says that a real sandbox is active.
+        """Decide about a call. `paths` are those it would write; `contained` says that a real sandbox is active,
+        `profile` which one should be ("" for none).
 
         May read git's settings and resolve links; runs and changes nothing.
         """
@@ -150,19 +171,28 @@ class PermissionPolicy:
         reviewed = None
         if subject.rule_name == "Bash":
             reviewed = review(subject.value, self._shell_folder(), root, self._protected)
-        call = _Call(tool, subject, paths, mode, contained, root, reviewed, self._sweep(reviewed, root))
+        swept = self._sweep(reviewed, root)
+        call = _Call(tool, subject, paths, mode, contained, profile, root, reviewed, swept)
         refusal = self._refused(call)
         if refusal is not None:
             return refusal
         reads = self._only_reads(call)
         if mode is PermissionMode.PLAN and not reads:
             return _plan_mode(call)
+        beyond = self._beyond_sandbox(call)
+        if isinstance(beyond, Deny | Ask):
+            return beyond
+        if call.unkept and (reviewed is not None or paths):
+            reason = f"nothing here keeps the sandbox profile {profile}; --sandbox off runs without asking"
+            return self._ask(call, reason, remember=False)
         if guarded := self._guarded(call):
             return self._ask(call, guarded, remember=False)
         if rule := self._stopping_rule(call, self._rules.ask):
             return self._ask(call, f"the rule {rule.text} asks", remember=False)
         if call.sweep.doubt and not self._allowed_as_text(call):
             return self._ask(call, f"{call.sweep.doubt}, and some files may not be read", remember=False)
+        if beyond:
+            return Allow(beyond)
         if mode is PermissionMode.ALWAYS_APPROVE:
             return Allow()
         if reviewed is not None and reviewed.dangers and not self._names_danger(call, reviewed):
@@ -298,6 +328,30 @@ class PermissionPolicy:
                 return f"{short_path(path)} is in {part}, which steers git or grokmini"
         return ""
 
+    def _beyond_sandbox(self, call: _Call) -> tuple[Path, ...] | Deny | Ask:
+        """The paths beyond the sandbox that the call may write, empty when it writes none; else what keeps it."""
+        rules = {path: rule for path in call.paths if call.profile and (rule := self._leaves_sandbox(path))}
+        for path in rules:
+            if never_asked(forms(path)):
+                return Deny(
+                    f"Not run: {short_path(path)} steers grokmini or git, and tools never write such files in a "
+                    "sandbox. Tell the user what to change.",
+                    ToolErrorKind.SANDBOX_DENIED,
+                )
+        if all(self.let_out.has_file(call.profile, path) for path in rules):
+            return tuple(rules)
+        details = [
+            f"it would write {short_path(path)}, outside of the sandbox profile {call.profile}: {rule}"
+            for path, rule in rules.items()
+        ]
+        return Ask(
+            title=sanitise(call.subject.title, newlines=False),
+            subject=sanitise(call.subject.value),
+            details=tuple(sanitise(line, newlines=False) for line in details),
+            options=leave_options("file"),
+            outside=tuple(rules),
+        )
+
     def _names_danger(self, call: _Call, reviewed: Review) -> bool:
         """Whether a rule allows the dangerous parts by name, not by a wide prefix that happens to cover them.
 
@@ -343,7 +397,9 @@ class PermissionPolicy:
         if call.review is not None:
             rules = [entry for entry in self._allow_rules() if governs(entry, "Bash")]
             rule = command_rule(call.review, lambda command: any(allows_command(r, command) for r in rules))
-            confined = "the sandbox is on" if call.contained else "no sandbox: it can do what you can"
+            confined = "no sandbox: it can do what you can"
+            if call.contained:
+                confined = f"sandbox: {sanitise(call.profile or 'on', newlines=False)}"
             details.append(f"in {short_path(call.review.folders[0])} · {confined}")
             options = command_options(rule, call.subject.value, self._repository())
         elif call.paths:

@@ -85,6 +85,15 @@ def steers(path_forms: Sequence[Path]) -> str:
     return ""
 
 
+def never_asked(path_forms: Sequence[Path]) -> bool:
+    """Whether a path that the sandbox keeps read-only is one that no answer opens: our project folder, git's hooks."""
+    for form in path_forms:
+        parts = [part.casefold() for part in form.parts]
+        if ".grokmini" in parts or (".git" in parts and "hooks" in parts[parts.index(".git") :]):
+            return True
+    return False
+
+
 def word_paths(word: Word, folder: Path) -> Iterator[Path]:
     """What a word of a command may name as a path: itself, an option's value, what follows a short option."""
     text = word.text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,7 @@ class ShellState:
         bash = find_program("bash", environ.get("PATH"))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
         self._last_dump = b""
+        self._let_out: dict[str, CommandSpec] = {}
 
     @property
     def shell_name(self) -> str:
@@ -72,6 +74,14 @@ class ShellState:
         """How to run a command in this state."""
         env = {**self.env, "PWD": str(self.cwd), "GROKMINI_COMMAND": command}
         return CommandSpec((*self._shell, _SCRIPT), self.cwd, env, side_channel=True)
+
+    def let_out(self, call_name: str, spec: CommandSpec) -> None:
+        """The person let this command out of the sandbox: the call of that name runs exactly it."""
+        self._let_out[call_name] = replace(spec, outside=True)
+
+    def take_out(self, call_name: str) -> CommandSpec | None:
+        """What a call may run outside, once; None when nothing was let out for it."""
+        return self._let_out.pop(call_name, None)
 
     def absorb(self, started: CommandSpec, dump: bytes) -> None:
         """Keep what a command that began as `started` changed, going by what its shell wrote at its end."""

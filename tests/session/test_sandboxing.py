@@ -69,7 +69,7 @@ async def test_tightening_counts_from_the_next_command_on_and_asks_nothing(place
     with ModelServer(
         [run("echo a >one; echo $?"), reply("ok"), run("echo b >two; echo $?"), reply("ok")]
     ) as server:
-        async with driven(place, server, sandbox="workspace") as driver:
+        async with driven(place, server, sandbox="workspace", interactive=False) as driver:
             await driver.ask("go")
             assert output_of(driver) == "0\n"
             driver.send(commands.SetSandbox("read-only"))
@@ -187,7 +187,7 @@ async def test_the_profile_is_kept_with_the_session_and_taken_up_again(place: Pa
 async def test_another_folder_is_protected_and_opened_from_the_next_command_on(place: Path) -> None:
     write = f"echo x >{place}/work/no; echo x >{place}/other/yes"
     with ModelServer([run("true"), reply("ok"), run(write), reply("ok")]) as server:
-        async with driven(place, server, sandbox="workspace") as driver:
+        async with driven(place, server, sandbox="workspace", interactive=False) as driver:
             await driver.ask("go")
             driver.send(commands.ChangeDirectory(str(place / "other")))
             await driver.until(events.DirectoryChanged)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections.abc import AsyncGenerator, AsyncIterator
-from typing import Annotated, ClassVar, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import msgspec
 
-from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.errors import SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
 from grokmini.text.paths import visible_path
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
+from grokmini.tools.leaving import what_was_stopped
 from grokmini.tools.shell_state import ShellState
 from grokmini.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grokmini.sandbox.policy import Policy
 
 PROGRESS_INTERVAL: Final = 0.1
 """Seconds between two pieces of progress."""
@@ -71,12 +76,21 @@ class _Running:
         self._reason = ""
         self._status = ExitStatus(None)
         self._dump = b""
+        self._policy: Policy | None = None
 
     async def progress(self) -> AsyncGenerator[str, None]:
         """Start the command and wait for its end; however this ends, so does the command."""
-        self._notes = _leave_lost_folder(self._state, self._ctx)
-        self._spec = self._state.spec(_checked(self._args.command))
+        command = _checked(self._args.command)
+        let_out = self._state.take_out(self._ctx.call_name) if self._ctx.outside else None
+        if let_out is not None:
+            self._spec = let_out
+            self._state.move_to(let_out.cwd)  # where a first run, which the sandbox stopped, began
+        else:
+            self._notes = _leave_lost_folder(self._state, self._ctx)
+            self._spec = self._state.spec(command)
         handle = await _start(self._state, self._spec)
+        if not self._spec.outside:
+            self._policy = await asyncio.to_thread(lambda: self._state.runner.policy)
         try:
             async for text in self._watch(handle):
                 yield text
@@ -109,12 +123,22 @@ class _Running:
         if self._output.wants_writing or self._output.is_cut():
             await asyncio.to_thread(self._output.write_batch)
         shown = self._output.finish()
-        return _result(self._args, self._status, self._reason, self._seconds, shown, self._notes)
+        folders = (self._spec.cwd, self._state.cwd)
+        stopped = await what_was_stopped(shown.text, self._policy, self._args.command, folders)
+        notes = [*stopped.notes, *self._notes]
+        if self._spec.outside:
+            notes.append("ran outside of the sandbox, as the user allowed")
+        result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)
+        return replace(result, stopped=stopped.sentence)
 
 
 async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:
     try:
         return await state.runner.start(spec)
+    except SandboxError as error:
+        raise ToolError(
+            ToolErrorKind.SANDBOX_DENIED, f"The command did not run: {error.message}. {error.hint}"
+        ) from error
     except OSError as error:
         if error.errno == errno.E2BIG:
             raise _too_long() from error

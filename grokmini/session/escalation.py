@@ -1,0 +1,121 @@
+"""A command that the sandbox stopped: may it run again outside?
+
+The person is asked in every mode, and nothing leaves the sandbox unasked. "Always" means exactly this command, in
+this folder and environment, until the session ends; it then runs outside at once. Nothing of it is stored.
+
+A No is a No as everywhere (decisions.md, "Product"): the first result stands; a plain one ends the turn, one with a
+reason tells the model the reason and the turn goes on. So the same key always stops the work, and whoever wants the
+agent to go on without leaving says so in a word. Where nobody can be asked, the first result is all there is; it
+names rule and path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from grokmini.protocol.events import PermissionAsked
+from grokmini.protocol.ids import short_id
+from grokmini.sandbox.runner import CommandSpec
+from grokmini.session.approvals import Approvals
+from grokmini.session.call_runner import CallResult, CallRunner
+from grokmini.session.parts import Parts
+from grokmini.session.planned import Fuse, PlannedCall
+from grokmini.text.sanitise import sanitise
+from grokmini.tools.leaving import leave_options
+from grokmini.tools.questions import short_path
+from grokmini.tools.shell_state import ShellState
+
+
+class Escalation:
+    """Runs the calls of one reply, and those that were stopped once more where the person says so.
+
+    `interjected` tells whether the person wrote something instead of an answer. `fuse` is why no more is asked.
+    """
+
+    def __init__(
+        self, parts: Parts, runner: CallRunner, approvals: Approvals, *, interjected: Callable[[], bool]
+    ) -> None:
+        self._parts = parts
+        self._runner = runner
+        self._approvals = approvals
+        self._interjected = interjected
+        self._asking = asyncio.Lock()
+        self.fuse = Fuse.NONE
+
+    async def run(self, planned: PlannedCall) -> None:
+        """Run a call to its end and tell it; cancelled while the person is asked, the first run's result stands."""
+        spec = await self._command(planned)
+        profile = await self._profile() if spec is not None else ""
+        if spec is not None and self._parts.policy.let_out.has_command(profile, spec):
+            self._let_out(planned, spec)
+        result = await self._attempt(planned)
+        if result.stopped and spec is not None and self._parts.interactive:
+            planned.kept = result
+            async with self._asking:  # one question after the other
+                result = await self._again(planned, spec, profile, result)
+        planned.result = result
+        self._runner.report(planned.ctx.call_name, result)
+
+    async def _attempt(self, planned: PlannedCall) -> CallResult:
+        assert planned.tool is not None and planned.args is not None
+        return await self._runner.run(planned.tool, planned.args, planned.ctx)
+
+    async def _command(self, planned: PlannedCall) -> CommandSpec | None:
+        """The command of a call as it would start now; None for other tools."""
+        assert planned.tool is not None and planned.args is not None
+        subject = planned.tool.subject(planned.args, planned.ctx)
+        if subject.rule_name != "Bash":
+            return None
+        return self._parts.resources.get(ShellState).spec(subject.value)
+
+    async def _profile(self) -> str:
+        policy = await asyncio.to_thread(lambda: self._parts.runner.policy)
+        return policy.profile if policy is not None else ""
+
+    def _let_out(self, planned: PlannedCall, spec: CommandSpec) -> None:
+        self._parts.resources.get(ShellState).let_out(planned.ctx.call_name, spec)
+        planned.ctx = replace(planned.ctx, outside=True)
+
+    async def _again(
+        self, planned: PlannedCall, spec: CommandSpec, profile: str, first: CallResult
+    ) -> CallResult:
+        """Ask, and run it outside on a yes."""
+        if self.fuse is Fuse.NONE and self._interjected():
+            self.fuse = Fuse.INTERJECTION
+        if self.fuse is not Fuse.NONE:
+            return first
+        answer = await self._approvals.ask(self._question(planned, spec, profile, first))
+        if answer.decision == "allow":
+            if answer.scope != "once":
+                self._parts.policy.let_out.add_command(profile, spec)
+            self._let_out(planned, spec)
+            planned.kept = None
+            return await self._attempt(planned)
+        if self._interjected():
+            self.fuse = Fuse.INTERJECTION
+            return first.noted("it was not run outside of the sandbox: the user wrote something else instead")
+        if answer.text:
+            self.fuse = Fuse.REASON
+            return first.noted(f"the user did not let it run outside of the sandbox: {answer.text}")
+        self.fuse = Fuse.DENIED
+        return first.noted("the user did not let it run outside of the sandbox")
+
+    def _question(
+        self, planned: PlannedCall, spec: CommandSpec, profile: str, first: CallResult
+    ) -> PermissionAsked:
+        details = (
+            f"stopped: {first.stopped}",
+            f"in {short_path(Path(spec.cwd))} · sandbox: {profile}",
+            "it has run once as far as it got; a yes runs all of it again, and it can then do what you can",
+        )
+        return PermissionAsked(
+            request_id=short_id(),
+            call_id=planned.ctx.call_name,
+            title="Run it outside of the sandbox?",
+            subject=sanitise(spec.env["GROKMINI_COMMAND"]),
+            options=leave_options("command"),
+            details=tuple(sanitise(line, newlines=False) for line in details),
+        )

@@ -1,0 +1,104 @@
+"""Leaving the sandbox: what a person let out in this session, and how they are asked.
+
+It is asked about in every mode, once for each call unless the person says "always" to exactly this one; an "always"
+ends with the session, and holds only under the profile it was said under.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from grokmini.protocol.permission import PermissionOption
+from grokmini.sandbox.runner import CommandSpec
+from grokmini.text.paths import visible_path
+from grokmini.tools.questions import once_options
+
+if TYPE_CHECKING:  # loaded when something is confined
+    from grokmini.sandbox.policy import Policy
+    from grokmini.sandbox.refusals import Refusal
+
+_Key: TypeAlias = tuple[object, ...]
+MAX_NOTES: Final = 3
+
+
+class LetOut:
+    """What was answered with "always" in this session. Nothing of it is kept anywhere else.
+
+    A command is known by its text, the folder it starts in and its environment: a variable exported meanwhile could
+    make the same text do another thing.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[_Key] = set()
+
+    def add_command(self, profile: str, spec: CommandSpec) -> None:
+        """Let exactly this command out from now on."""
+        self._known.add(_command_key(profile, spec))
+
+    def has_command(self, profile: str, spec: CommandSpec) -> bool:
+        """Whether exactly this command was let out."""
+        return _command_key(profile, spec) in self._known
+
+    def add_files(self, profile: str, paths: Sequence[Path]) -> None:
+        """Let exactly these real paths be written from now on."""
+        self._known.update((profile, path) for path in paths)
+
+    def has_file(self, profile: str, path: Path) -> bool:
+        """Whether exactly this real path was let out."""
+        return (profile, path) in self._known
+
+
+def _command_key(profile: str, spec: CommandSpec) -> _Key:
+    return profile, spec.argv, spec.cwd, frozenset(spec.env.items())
+
+
+def leave_options(what: str) -> tuple[PermissionOption, ...]:
+    """Once, exactly this in this session, no, no with a reason. Never for a repository."""
+    yes, *no = once_options()
+    return yes, PermissionOption("2", f"always exactly this {what} in this session", "allow", "session"), *no
+
+
+class Stopped(NamedTuple):
+    """What the sandbox stopped of a command. `sentence` names rule and path, for people; `notes` say the same to the
+    model and what to do. Both are empty when it stopped nothing.
+    """
+
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+
+
+async def what_was_stopped(
+    output: str, policy: Policy | None, command: str, folders: Sequence[Path]
+) -> Stopped:
+    """What the sandbox stopped of a command, by what it printed. `folders` are where it began and where it ended.
+
+    A command that only reads cannot have been kept from writing: then the words are somebody else's, such as a log's.
+    """
+    if policy is None or not output:
+        return Stopped()
+    found = await asyncio.to_thread(_found, output, policy, command, tuple(dict.fromkeys(map(str, folders))))
+    if not found:
+        return Stopped()
+    told = [f"{visible_path(one.path)}: {visible_path(one.rule)}" for one in found[:MAX_NOTES]]
+    notes = tuple(f"stopped by the sandbox: {text}; {one.hint}" for text, one in zip(told, found, strict=False))
+    return Stopped("; ".join(told), notes)
+
+
+def _found(output: str, policy: Policy, command: str, folders: tuple[str, ...]) -> tuple[Refusal, ...]:
+    from grokmini.sandbox.refusals import refusals
+
+    found = refusals(output, policy, folders[0], command=command, folders=folders[1:])
+    if not found or not _only_reads(command):
+        return found
+    return tuple(one for one in found if one.kind == "read")
+
+
+def _only_reads(command: str) -> bool:
+    from grokmini.tools.read_only import objection
+    from grokmini.tools.shell_parse import parse
+
+    script = parse(command)
+    return not script.doubts and bool(script.commands) and not any(map(objection, script.commands))

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import chat, cli, figures, inline, store
+from tests.bench import chat, cli, figures, inline, sandbox, store
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -30,6 +30,7 @@ def rows(place: Place) -> Iterator[tuple[str, str, str]]:
     yield from inline_rows(place)
     yield from chat_rows()
     yield from store_rows(place)
+    yield from sandbox_rows()
     yield f"Tab among {cli.SESSIONS:,} sessions", f"{cli.completion(place).slowest * 1000:.0f} ms", "100 ms"
     yield "`log` of 500 MB, first screen", f"{cli.first_lines(place) * 1000:.0f} ms", ""
 
@@ -75,6 +76,22 @@ def store_rows(place: Place) -> Iterator[tuple[str, str, str]]:
     resumed = store.resume(place)
     yield "resume 50 MB, more than empty", f"{resumed.resumed - resumed.empty:.2f} s", "1 s"
     yield "memory at that prompt, peak", f"{resumed.memory / 1e6:.0f} MB", "150 MB"
+
+
+def sandbox_rows() -> Iterator[tuple[str, str, str]]:
+    """Commands in the sandbox."""
+    for size in sandbox.SIZES:
+        found = sandbox.commands(size)
+        name = f"agent of {found.resident / 1e6:.0f} MB"
+        more, bare = found.whole - found.off, found.no_bwrap - found.off
+        yield f"{name}, /bin/true in the sandbox", f"{found.whole * 1000:.1f} ms", ""
+        yield "more than without, and without bwrap", f"{more * 1000:.1f}, {bare * 1000:.1f} ms", "5 ms"
+        yield "more than a bare subprocess", f"{(found.whole - found.plain) * 1000:.1f} ms", ""
+        start, other = found.start * 1000, found.start_no_bwrap * 1000
+        yield "launcher ready, and without bwrap", f"{start:.0f}, {other:.0f} ms", "100 ms"
+        yield "launcher and its spares, PSS", f"{found.launcher / 1e6:.1f} MB", ""
+    seam, runner = sandbox.imports()
+    yield "imports: the seam, what confines", f"{seam * 1000:.0f}, {runner * 1000:.0f} ms", ""
 
 
 def main() -> int:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandbox.attacks.printed import pytest_terminal_summary  # noqa: F401 - a hook
+
 ASYNC_TEST_SECONDS = 60.0
 FULL_TEST_SECONDS = 1_800.0
 

@@ -21,6 +21,9 @@ from grokmini.sandbox.probe import ISOLATION
 MAX_FILE_MASKS: Final = 400
 """Denied files at most: each takes a descriptor and some time at the start."""
 RESOLVER: Final = "/etc/resolv.conf"
+KERNEL_SETTINGS: Final = tuple(
+    f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "acpi", "fs", "scsi", "mtrr", "driver")
+)
 
 
 class Mount(NamedTuple):
@@ -137,7 +140,7 @@ def bwrap_words(
         words += ["--bind" if policy.write_all else "--ro-bind", "/", "/"]
     if policy.write_all:
         words += ["--ro-bind", "/sys", "/sys"]
-    words += ["--dev", "/dev", "--proc", "/proc"]
+    words += ["--dev", "/dev", "--proc", "/proc", *_kernel_settings()]
     if blocked and policy.read_all:
         words += ["--tmpfs", "/run", *_resolver()]
     if not policy.read_all and not policy.write_all:
@@ -157,6 +160,11 @@ def _mount_words(path: str, how: str, mask: Callable[[], int]) -> list[str]:
             return ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
         return ["--perms", "0000", "--ro-bind-data", str(mask()), path]
     return ["--ro-bind" if how == "read" else "--bind", path, path]
+
+
+def _kernel_settings() -> list[str]:
+    """What in /proc belongs to the machine, read-only: root without rights still owns it, and may write it."""
+    return [word for path in KERNEL_SETTINGS if Path(path).exists() for word in ("--ro-bind", path, path)]
 
 
 def _resolver() -> list[str]:

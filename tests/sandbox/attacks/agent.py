@@ -1,7 +1,8 @@
 """An agent to attack: a process with a key in its environment, sockets that listen, files that it holds open.
 
 `python -m tests.sandbox.attacks.agent BASE COLUMN BOMBS` carries out every attack in one column of the table (or
-without a sandbox, column `off`) and prints one JSON object: what succeeded by attack, and what the sandbox said.
+without a sandbox, column `off`; `bare`: a child started without any care) and prints one JSON object: what succeeded
+by attack, and what the sandbox said.
 """
 
 from __future__ import annotations
@@ -12,56 +13,74 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.launch import PYTHON
+from grokmini.sandbox.limits import threads_of_user
 from grokmini.sandbox.policy import Limits, Policy
 from grokmini.sandbox.probe import Mechanisms, probe
+from grokmini.sandbox.profile import Profile, built_in
+from grokmini.sandbox.resolve import Around, make_folders, resolve
 from grokmini.sandbox.runner import CommandSpec, ExitStatus
 from tests.sandbox.attacks.table import ROWS
 
 MARKER = "sk-attack-marker-0123456789"
 SECRET = "the-denied-secret"
 DENIED_ROWS = tuple(f"r{number:02}" for number in range(1, 17))
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/opt")
 MEMORY = 256 * 1024 * 1024
-CRON = ("/etc/cron.d", "/var/spool/cron")
+MOST_MEMORY = 4 * MEMORY
+"""What a bomb gets at most, should its limit fail."""
+MOST_PROCESSES = 1_000
+PROFILES = {"W": "workspace", "RO": "read-only", "S": "strict", "C": "custom", "D": "devbox"}
 PROGRAM = Path(__file__).with_name("program.py")
 
+UP = "\nuntil [ -s {2} ]; do sleep 0.01; done"
 DAEMONS = {
-    "l03": "(setsid sleep {0} >/dev/null 2>&1 </dev/null &)",
-    "l04": "exec {1} -c 'import os,time\nwhile True:\n if os.fork(): os._exit(0)\n os.setsid()\n "
-    "time.sleep(0.001)' {0} &",
-    "l05": "exec {1} -c 'import ctypes,os,time\nlibc=ctypes.CDLL(None)\nlibc.prctl(36,1,0,0,0)\nlibc.prctl(1,0,0,0,0)\n"
-    "os.setsid()\nif not os.fork():\n  os.setsid()\n  if os.fork(): os._exit(0)\ntime.sleep(300)' {0} &",
-    "l06": 'trap "" TERM; setsid sleep {0} & sleep 300; sleep 300',
+    "l03": "(setsid sh -c 'echo up >{2}; exec sleep {0}' >/dev/null 2>&1 </dev/null &)" + UP,
+    "l04": '{1} -c \'import os,sys,time\nend=time.time()+8\nopen(sys.argv[2],"w").write("up")\n'
+    "while time.time()<end:\n if os.fork(): os._exit(0)\n os.setsid()\n"
+    ' os.write(os.open(sys.argv[2],os.O_WRONLY|os.O_APPEND),b"up")\n time.sleep(0.005)\' {0} {2} 2>/dev/null &'
+    + UP,
+    "l05": "{1} -c 'import ctypes,os,sys,time\nlibc=ctypes.CDLL(None)\nlibc.prctl(36,1,0,0,0)\n"
+    "libc.prctl(1,0,0,0,0)\nos.setsid()\nif not os.fork():\n  os.setsid()\n  if os.fork(): os._exit(0)\n"
+    '  open(sys.argv[2],"w").write("up")\ntime.sleep(300)\' {0} {2} 2>/dev/null &' + UP,
+    "l06": "trap \"\" TERM; setsid sh -c 'echo up >{2}; exec sleep {0}' & sleep 300; sleep 300",
 }
+"""Commands that leave a process behind, with its number, a Python, and the file that tells that it is there."""
 
 
 def policy_of(column: str, base: Path) -> Policy:
-    """The policy that a column stands for."""
-    name = {"W": "workspace", "RO": "read-only", "S": "strict", "C": "custom", "D": "devbox"}[column.upper()]
-    blocked = name in ("read-only", "strict")
-    protected = tuple(str(base / "cwd" / part) for part in (".git/hooks", ".git/config", ".grokmini"))
+    """The policy that a column stands for: the profile as it is resolved here, with temporary files in `base`."""
+    if column in ("off", "bare"):
+        return resolve(built_in("off"), around(base), explicit=False)
+    name = PROFILES[column.upper().removesuffix("B")]
+    denied = tuple(f"{row}/key" for row in DENIED_ROWS)
+    profile = Profile("custom", "workspace", deny=denied) if name == "custom" else built_in(name)
+    policy = resolve(profile, around(base), explicit=False)
+    policy = replace(policy, temp=(str(base / "temp"),), read_roots=(*policy.read_roots, str(base / "code")))
     if name == "devbox":
-        return Policy(
-            "devbox", write_all=True, protected=(str(base / "data"), *CRON), scratch=str(base / "scratch")
-        )
-    return Policy(
-        name,
-        read_all=name != "strict",
-        read_roots=(*SYSTEM, str(Path(PYTHON).parents[1]), str(base / "code"), str(base / "cwd")),
-        write_roots=() if name == "read-only" else (str(base / "cwd"),),
-        protected=protected,
-        denied=tuple(str(base / "cwd" / row / "key") for row in DENIED_ROWS) if name == "custom" else (),
-        network="blocked" if blocked else "open",
+        return replace(policy, protected=(*policy.protected, str(base / "data")))
+    return policy
+
+
+def around(base: Path) -> Around:
+    """The folder, the home and our own folders of a run."""
+    return Around(
+        cwd=str(base / "cwd"),
+        home=str(base / "home"),
+        env={"PATH": os.environ["PATH"], "HOME": str(base / "home")},
+        config=str(base / "state"),
+        cache=str(base / "cache"),
         scratch=str(base / "scratch"),
-        temp=(str(base / "temp"),),
     )
 
 
@@ -151,29 +170,59 @@ def marked(marker: str) -> list[int]:
     return found
 
 
+FORK_BOMB = """
+import os, signal, time
+end = time.time() + 8
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+while time.time() < end:
+    try:
+        if not os.fork(): os.setsid()
+    except OSError:
+        time.sleep(0.01)
+"""
+MEMORY_BOMB = """
+held = []
+try:
+    while len(held) < 256: held.append(bytearray(64 << 20))
+except MemoryError:
+    pass
+print(len(held) * (64 << 20))
+"""
+
+
 class Run:
     """One column."""
 
-    def __init__(self, base: Path, column: str, mechanisms: Mechanisms) -> None:
+    def __init__(self, base: Path, column: str) -> None:
         self.base = base
         self.column = column
-        self.policy = Policy("off", write_all=True) if column == "off" else policy_of(column, base)
-        self.runner = SandboxedRunner(self.policy, mechanisms=mechanisms, best_effort=True)
+        self.policy = policy_of(column, base)
+        self.runner = SandboxedRunner(self.policy, mechanisms=mechanisms_of(column), best_effort=True)
         self.signals: set[int] = set()
+        self.seconds_to_end = 0.0
 
-    async def command(self, *words: str, kill: bool = False, within: float = 120.0) -> tuple[str, ExitStatus]:
-        """Run one; with `kill` it is ended as by a time-out."""
+    async def command(
+        self, *words: str, kill_when: Path | None = None, within: float = 120.0
+    ) -> tuple[str, ExitStatus]:
+        """Run one; it is ended as by a time-out once `kill_when` is there."""
         env = {"PATH": os.environ["PATH"], "HOME": str(self.base / "home")}
+        if self.column == "bare":
+            return await asyncio.to_thread(bare, words, self.base / "cwd")
         handle = await self.runner.start(CommandSpec(words, self.base / "cwd", env))
         try:
             async with asyncio.timeout(within):
-                if kill:
+                while kill_when is not None and not kill_when.exists():
+                    await asyncio.sleep(0.01)
+                if kill_when is not None:
                     await handle.kill()
                 text = b"".join([chunk async for chunk in handle.output()]).decode(errors="replace")
         except TimeoutError:
             text = "timed out"
+        asked = time.monotonic()
         await handle.kill()
-        return text, await handle.wait()
+        status = await handle.wait()
+        self.seconds_to_end = time.monotonic() - asked
+        return text, status
 
     async def program(self, places: dict[str, Any], *attacks: str) -> dict[str, bool]:
         """Attacks from inside."""
@@ -185,46 +234,85 @@ class Run:
         except ValueError as error:
             raise RuntimeError(f"{status}: {text}") from error
 
-    async def daemons(self) -> dict[str, bool]:
+    async def daemon(self, row: str) -> bool:
         """Whether processes outlive their call."""
-        left = {}
-        for row, script in DAEMONS.items():
-            marker = f"{31_000_000 + os.getpid()}{row[1:]}"
-            await self.command("/bin/sh", "-c", script.format(marker, PYTHON), kill=row == "l06")
-            left[row] = bool(marked(marker))
-            for pid in marked(marker):
-                os.kill(pid, signal.SIGKILL)
+        marker, up = f"{31_000_000 + os.getpid()}{row[1:]}", self.base / f"temp/{row}-up"
+        script = DAEMONS[row].format(marker, PYTHON, up)
+        await self.command("/bin/sh", "-c", script, kill_when=up if row == "l06" else None)
+        assert up.exists()
+        if row == "l04":  # gone by the time one looks, so it writes as long as it is there
+            size, until = up.stat().st_size, time.monotonic() + 1.0
+            while up.stat().st_size == size and time.monotonic() < until:
+                await asyncio.sleep(0.01)
+            grown = up.stat().st_size > size
+            up.unlink()  # it ends with it
+            return grown
+        left = bool(marked(marker))
+        while found := marked(marker):
+            for pid in found:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         return left
 
     async def moved_and_renewed(self) -> dict[str, bool]:
-        """r16 and r18: whether the next session reads what was denied."""
+        """r16, r17 and r18: what is denied, read after a move, after it was made later, and in the next session."""
         self.base.joinpath("cwd/late").write_text(SECRET)
-        late = (*self.policy.denied, str(self.base / "cwd/late"))
-        await self.runner.renew(replace(self.policy, denied=late))
+        before, _ = await self.command("sh", "-c", "cat late")
+        if self.column.startswith("C"):
+            await self.runner.renew(
+                replace(self.policy, denied=(*self.policy.denied, str(self.base / "cwd/late")))
+            )
         moved, _ = await self.command("sh", "-c", "cat r16/key r16-moved/key")
-        made, _ = await self.command("sh", "-c", "cat late")
-        return {"r16": SECRET in moved, "r18": SECRET in made}
+        after, _ = await self.command("sh", "-c", "cat late")
+        return {"r16": SECRET in moved, "r17": SECRET in before, "r18": SECRET in after}
 
     async def bombs(self, processes: int) -> dict[str, bool]:
         """Processes and memory without end, under limits. Only as an ordinary user who has a limit himself."""
-        limits = Limits(nproc=processes, fsize=None, data=MEMORY)
-        await self.runner.renew(replace(self.policy, limits=limits))
-        marker = f"{32_000_000 + os.getpid()}"
-        bomb = "import os,sys\nwhile True:\n try: os.fork()\n except OSError: pass"
-        _, status = await self.command(PYTHON, "-c", bomb, marker, within=1.0)
-        bounded = status.left_over <= processes + 1 and not marked(marker)
-        hog = f"b = bytearray({2 * MEMORY})\nprint('got it')"
-        text, _ = await self.command(PYTHON, "-c", hog)
-        return {"l01": not bounded, "l02": "got it" in text}
+        assert os.getuid(), "the kernel bounds no processes of root"
+        others = threads_of_user() if self.column == "w" else 0  # the kernel counts them too, there
+        await self.runner.renew(replace(self.policy, limits=Limits(nproc=processes, data=MEMORY)))
+        marker, busy = f"{32_000_000 + os.getpid()}", os.getloadavg()[0] / (os.cpu_count() or 1)
+        bomb = asyncio.create_task(self.command(PYTHON, "-c", FORK_BOMB, marker, within=2.0))
+        most = 0
+        while not bomb.done():
+            most = max(most, len(marked(marker)))
+            await asyncio.sleep(0.01)
+        bomb.result()
+        assert processes // 2 < most, f"this was no bomb: {most} processes"
+        in_time = self.seconds_to_end < 5.0 * max(1.0, busy)
+        endless = most > processes + others or bool(marked(marker)) or not in_time
+        text, _ = await self.command(PYTHON, "-c", MEMORY_BOMB)
+        return {"l01": endless, "l02": int(text) > MEMORY}
+
+
+def mechanisms_of(column: str) -> Mechanisms:
+    """What confines in a column: everything, all but bubblewrap (`w`), all but Landlock (`Wb`)."""
+    found = probe()
+    if column.endswith("b"):
+        return found._replace(landlock_abi=0, reasons={"landlock": "left out"})
+    if column in ("w", "ro", "s"):
+        return found._replace(bwrap=None, bwrap_network=False, reasons={"bubblewrap": "left out"})
+    return found
+
+
+def bare(words: tuple[str, ...], cwd: Path) -> tuple[str, ExitStatus]:
+    """Run as a program would that takes no care: with our terminal, environment and descriptors."""
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with suppress(OSError):
+            os.set_inheritable(fd, fd > 2 or os.get_inheritable(fd))
+    with tempfile.TemporaryFile("w+") as output:
+        done = subprocess.run(
+            words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, close_fds=False, check=False, timeout=30
+        )
+        output.seek(0)
+        return output.read(), ExitStatus(done.returncode)
 
 
 async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:
     """Everything in one column."""
-    found = probe()
-    if column.islower():
-        found = found._replace(bwrap=None, bwrap_network=False, reasons={"bubblewrap": "left out"})
     prepare(base)
-    run = Run(base, column, found)
+    run = Run(base, column)
+    make_folders(run.policy)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGUSR1, signal.SIGURG):
         loop.add_signal_handler(number, run.signals.add, int(number))
@@ -232,23 +320,26 @@ async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:
     terminal = os.ttyname(os.open(os.ttyname(os.openpty()[1]), os.O_RDWR))
     shared = f"grokmini-attack-{os.getpid()}"
     held = (base / "outside/w11").open("r+")
-    places = {name: str(base / name) for name in ("cwd", "temp", "home", "outside", "state")}
+    places: dict[str, Any] = {
+        name: str(base / name) for name in ("cwd", "temp", "home", "outside", "state", "data")
+    }
     places |= {"base": str(base), "secret": SECRET, "marker": MARKER, "shm": shared, "tty": terminal}
-    places |= {"setuid": str(base / "code/setuid-id")}
-    # Without a sandbox a02 would reach the agents of other tests.
-    wanted = [row.attack for row in ROWS if column != "off" or row.attack != "a02"]
+    places |= {"setuid": str(base / "code/setuid-id"), **listeners.places, "agent": os.getpid()}
     report = await run.runner.prepare()
-    results = await run.program({**places, **listeners.places, "agent": os.getpid()}, *wanted)
-    results["w40"] = Path("/dev/shm", shared).exists()
-    Path("/dev/shm", shared).unlink(missing_ok=True)
-    for row in ("n03", "n04", "n05", "n06", "n16"):
-        results[row] = row in listeners.arrived
-    results["a01"] = int(signal.SIGUSR1) in run.signals
-    results["a02"] = int(signal.SIGURG) in run.signals
-    results |= await run.daemons()
-    if column == "C":
+    if column == "bare":
+        results = await run.program(places, "w12", "n20", "a12", "a13", "l07")
+        results |= {row: await run.daemon(row) for row in ("l03", "l04", "l05")}
+    else:
+        # Without a sandbox a02 would reach the agents of other tests.
+        wanted = [row.attack for row in ROWS if column != "off" or row.attack != "a02"]
+        results = await run.program(places, *wanted)
+        results |= judged(base, run, listeners, shared)
+        if column != "off":
+            results["a02"] = int(signal.SIGURG) in run.signals
+        results |= dict(zip(DAEMONS, await asyncio.gather(*map(run.daemon, DAEMONS)), strict=True))
+    if column in ("C", "Cb", "off"):
         results |= await run.moved_and_renewed()
-    if processes and column in ("W", "w"):
+    if processes and column in ("W", "w", "Wb"):
         results |= await run.bombs(processes)
     kept = [path.name for path in sorted((base / "outside").glob("w??")) if path.read_text() == "original"]
     await run.runner.close()
@@ -256,11 +347,23 @@ async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:
     return {"results": results, "label": report.label, "lost": report.lost, "kept": kept}
 
 
+def judged(base: Path, run: Run, listeners: Listeners, shared: str) -> dict[str, bool]:
+    """Attacks that only the attacked one sees succeed."""
+    results = {"w40": Path("/dev/shm", shared).exists()}
+    Path("/dev/shm", shared).unlink(missing_ok=True)
+    results |= {row: row in listeners.arrived for row in ("n03", "n04", "n05", "n06", "n16")}
+    return results | {"a01": int(signal.SIGUSR1) in run.signals}
+
+
 def main() -> None:
     """The arguments: the folder, the column, and how many processes a bomb may have (0: no bombs)."""
     base, column, processes = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     if os.getuid():
-        resource.setrlimit(resource.RLIMIT_NPROC, (1_500, 1_500))
+        resource.setrlimit(resource.RLIMIT_NPROC, (MOST_PROCESSES, MOST_PROCESSES))
+    if processes:
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    if column == "bare":
+        resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
     print(json.dumps(asyncio.run(carry_out(base, column, processes))))
 
 

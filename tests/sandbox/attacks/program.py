@@ -208,9 +208,15 @@ def w36() -> bool:
 
 
 def w37() -> bool:
-    path = "/etc/cron.d/.grokmini-attack"
-    write(path)
-    os.unlink(path)
+    for folder in ("/etc/cron.d", "/etc/cron.daily", "/var/spool/cron"):
+        path = f"{folder}/.grokmini-attack-{os.getpid()}"
+        try:
+            write(path)
+        except OSError:
+            continue
+        os.unlink(path)
+        return True
+    os.close(os.open("/etc/crontab", os.O_WRONLY))
     return True
 
 
@@ -525,6 +531,7 @@ ATTACKS: dict[str, Callable[[], bool]] = {
     "w38": w38,
     "w39": lambda: write(cwd("w39-new")),
     "w40": lambda: write("/dev/shm/" + P["shm"]),
+    "w41": lambda: write(P["data"] + "/w41-new"),
     "r01": reads("r01", "cat $D/key"),
     "r02": reads("r02", "mv $D/key $D/other; cat $D/other"),
     "r03": reads("r03", "ln $D/key $D/other; cat $D/other"),

@@ -1,14 +1,20 @@
 """The attacks with what each profile promises about them.
 
 Columns: workspace, read-only, strict, custom with denied files and devbox, with bubblewrap; workspace, read-only and
-strict without it. `+` must be stopped, `-` not promised, `x` lost without bubblewrap, `.` does not apply.
+strict without it; and the first five again with bubblewrap but without Landlock (`Wb`). `+` must be stopped, `-` not
+promised, `x` lost for want of a mechanism, which the notice names, `.` does not apply.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-COLUMNS: Final = ("W", "RO", "S", "C", "D", "w", "ro", "s")
+WHOLE: Final = ("W", "RO", "S", "C", "D")
+WITHOUT_BWRAP: Final = ("w", "ro", "s")
+WITHOUT_LANDLOCK: Final = tuple(f"{column}b" for column in WHOLE)
+COLUMNS: Final = (*WHOLE, *WITHOUT_BWRAP, *WITHOUT_LANDLOCK)
+LOST_WITHOUT_LANDLOCK: Final = ("n13",)
+"""Where the network is open: abstract sockets are in no mount."""
 
 _ALWAYS = "+++++ +++"
 _FILES = "++++- +++"
@@ -58,6 +64,7 @@ _ROWS: Final = (
     ("w38", "mknod a block device", _ALWAYS),
     ("w39", "cwd write in read-only", "-+--- -+-"),
     ("w40", "leave a file in the host's /dev/shm", "+++++ ---"),
+    ("w41", "devbox: write in what is kept from it", "....+ ..."),
     ("r01", "denied file: cat", _DENIED),
     ("r02", "denied file: mv then cat", _DENIED),
     ("r03", "denied file: hard link then cat", _DENIED),
@@ -131,7 +138,12 @@ class Row(NamedTuple):
     promise: dict[str, str]
 
 
-ROWS: Final = tuple(
-    Row(attack, title, dict(zip(COLUMNS, marks.replace(" ", ""), strict=True)))
-    for attack, title, marks in _ROWS
-)
+def _promises(attack: str, marks: str) -> dict[str, str]:
+    found = dict(zip((*WHOLE, *WITHOUT_BWRAP), marks.replace(" ", ""), strict=True))
+    for column in WHOLE:
+        lost = attack in LOST_WITHOUT_LANDLOCK and column not in ("RO", "S")
+        found[f"{column}b"] = "x" if lost else found[column]
+    return found
+
+
+ROWS: Final = tuple(Row(attack, title, _promises(attack, marks)) for attack, title, marks in _ROWS)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.bench import chat, cli, figures, inline, sandbox, store
+from tests.bench import chat, cli, figures, inline, sandbox, sandbox_files, store
 from tests.bench.measure import RUNS, WARM_UPS, calibration
 from tests.e2e.program import Place
 
@@ -90,6 +90,8 @@ def sandbox_rows() -> Iterator[tuple[str, str, str]]:
         start, other = found.start * 1000, found.start_no_bwrap * 1000
         yield "launcher ready, and without bwrap", f"{start:.0f}, {other:.0f} ms", "100 ms"
         yield "launcher and its spares, PSS", f"{found.launcher / 1e6:.1f} MB", ""
+    for cost in sandbox_files.file_costs():
+        yield f"{cost.action}, {cost.denied} denied, more", f"{cost.more * 1e6:.0f} µs", "1 ms"
     seam, runner = sandbox.imports()
     yield "imports: the seam, what confines", f"{seam * 1000:.0f}, {runner * 1000:.0f} ms", ""
 

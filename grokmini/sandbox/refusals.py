@@ -28,6 +28,8 @@ _GIT_NAMES: Final = frozenset({"hooks", "config", "config.worktree", "attributes
 _REPLACES: Final = re.compile(r"remov|unlink|rename|mov|delet|rmdir|lock|replac|link", re.I)
 _CHANGES: Final = re.compile(r"permission|owner|chmod|chown|utime|setting times|attribute|preserv", re.I)
 _STARTS: Final = re.compile(r"_execute_child|failed to run command|posix_spawn|\bspawn\b|\bexecv|\bfork/exec\b")
+_PROCESS: Final = re.compile(r"/proc/(?:\d+|self|thread-self)/")
+"""What is there of a process: debuggers try to write it and do without."""
 _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 
 
@@ -92,10 +94,15 @@ class _Judge:
             Trouble.READ_ONLY,
             Trouble.BUSY,
         ):  # nothing but the sandbox says so of these folders
-            for path in self._named():
-                if one := self._refused(path, line):
-                    yield one
-                    return
+            named = [path for path in self._named() if not _is_program(path)]
+        elif line.trouble is Trouble.DENIED and not line.paths:  # sockets: their errors name none
+            named = [path for path in self._named() if self._unreadable(os.path.realpath(path))]
+        else:
+            return
+        for path in named:
+            if one := self._refused(path, line):
+                yield one
+                return
 
     def _refused(self, path: str, line: ErrorLine) -> Refusal | None:
         real = os.path.realpath(path)
@@ -130,7 +137,7 @@ class _Judge:
             if real == path or real.startswith(f"{path}/"):
                 why = ", since it can make git run programs" if Path(path).name in _GIT_NAMES else ""
                 return f"{path} stays read-only{why}"
-        if real in DEVICES or real.startswith((f"{SHARED_MEMORY}/", f"{TERMINALS}/")):
+        if real in DEVICES or real.startswith((f"{SHARED_MEMORY}/", f"{TERMINALS}/")) or _PROCESS.match(real):
             return ""
         return self._rules.why_not_written(real)
 
@@ -209,6 +216,10 @@ def _is_no_program(path: str) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) and not mode & 0o111 and os.access(path, os.R_OK)
+
+
+def _is_program(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.X_OK)
 
 
 def _takes_root(path: str, said: str) -> bool:

@@ -45,7 +45,9 @@ _SOCKET: Final = re.compile(
 )
 _NEAR: Final = 12
 
-_NO_PRIVILEGES: Final = re.compile(r"no new privileges|effective uid is not 0, is \S+ on a file system", re.I)
+_NO_PRIVILEGES: Final = re.compile(
+    r"no new privileges|effective uid is not 0, is \S+ on a file system|^sudo: PERM_\w+: set\w+", re.I | re.M
+)
 _SU: Final = re.compile(
     r"^(su|newgrp|sg|doas|pkexec|runuser): .*(?:operation not permitted|must be s(?:et)?uid|setuid root|system error)",
     re.I | re.M,

@@ -198,12 +198,13 @@ async def test_our_own_folder_in_the_project_is_told(ground: Ground) -> None:
         "cp $home/key here",
         "grep -r secret $home",
         f"{PYTHON} -c \"open('$home/key')\"",
+        f"{PYTHON} -c 'import socket, sys; socket.socket(1).connect(sys.argv[1])' HOME/key",
         "tar cf here.tar $home/key",
         "rm $home/key",
     ],
 )
 async def test_a_hidden_file_is_told(ground: Ground, command: str) -> None:
-    (one,) = await told(ground, command, ground.policy())
+    (one,) = await told(ground, command.replace("HOME", str(ground.home)), ground.policy())
     assert (one.path, one.kind) == (f"{ground.home}/key", "read")
     assert f"{ground.home}/key is denied" in one.rule
 
@@ -279,10 +280,14 @@ async def test_a_power_that_no_command_has_is_told(ground: Ground, command: str,
 
 
 def test_a_program_that_says_why_it_gains_no_rights_is_understood(ground: Ground) -> None:
-    said = 'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.\n'
-    (one,) = refusals(said, ground.policy(), str(ground.project))
-    assert "no_new_privs" in one.rule
-    assert refusals(said, Policy("off", write_all=True), str(ground.project)) == ()
+    for said in (
+        'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.\n',
+        "sudo: PERM_SUDOERS: setresuid(-1, 1, -1): Invalid argument\nsudo: no valid sudoers sources found\n",
+    ):
+        (one,) = refusals(said, ground.policy(), str(ground.project))
+        assert (one.path, one.kind) == ("sudo", "power")
+        assert "no_new_privs" in one.rule
+        assert refusals(said, Policy("off", write_all=True), str(ground.project)) == ()
 
 
 @each_machine
@@ -300,6 +305,8 @@ def test_a_program_that_says_why_it_gains_no_rights_is_understood(ground: Ground
         "ln a a",
         "git switch nowhere",
         "curl -sS http://127.0.0.1:1/",
+        "echo 'warning: opening /proc/self/mem file failed: Permission denied (13)'",
+        f'{PYTHON} -c \'raise OSError(30, "Read-only file system", "made/elsewhere")\'',
         f"{PYTHON} -c \"raise PermissionError(13, 'Permission denied', 'a')\"",
         "echo \"touch: cannot touch '$PWD/a': Read-only file system\"",
         "echo 'ssh: Could not resolve hostname host.example: Name or service not known'",

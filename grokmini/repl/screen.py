@@ -55,6 +55,7 @@ class Screen:
         loop: asyncio.AbstractEventLoop,
         on_gone: Callable[[OSError], None],
         stray: int | None = None,
+        leave_seconds: float = LEAVE_SECONDS,
     ) -> None:
         self._descriptor = descriptor
         self._canvas = Canvas(colour_level=colour_level, links=links, reflow=reflow)
@@ -63,6 +64,7 @@ class Screen:
         self._loop = loop
         self._on_gone = on_gone
         self._stray = _Stray(stray)
+        self._leave_seconds = leave_seconds
         self._writer: TerminalWriter | None = None
         self._pacer = Pacer()
         self._wish: Wish = LiveView()
@@ -139,7 +141,7 @@ class Screen:
         self._request(urgent=True)
 
     def leave(self, *, keep_live: bool = False, rest: str = "") -> None:
-        """Give the terminal back in order; what waits is printed before, within two seconds.
+        """Give the terminal back in order; what waits is printed before, within `leave_seconds`.
 
         The live rows are erased unless they are to be kept. `rest` is a line that tells where to find what could
         not be printed in time. May be called again.
@@ -152,7 +154,7 @@ class Screen:
         self._release()
         self._writer = None
         last_words = f"\r\n{_SANE}{rest}\r\n" if rest else f"\r\n{_SANE}"
-        writer.close(LEAVE_SECONDS, self._descriptor, last_words, LAST_WORDS_SECONDS)
+        writer.close(self._leave_seconds, self._descriptor, last_words, LAST_WORDS_SECONDS)
         atexit.unregister(self.leave)
 
     @contextmanager

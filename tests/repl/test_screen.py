@@ -13,7 +13,7 @@ import pytest
 from grokmini.render.lines import line_of
 from grokmini.repl.painter import SYNC_ON, Cursor, LiveView, Size
 from grokmini.repl.reflow import Reflow
-from grokmini.repl.screen import Screen
+from grokmini.repl.screen import LAST_WORDS_SECONDS, LEAVE_SECONDS, Screen
 from tests.fakes.emulator import Emulator
 
 SIZE = Size(40, 10)
@@ -26,7 +26,13 @@ class Pty:
     """A pty with an emulated terminal at its other end, and a screen on it. Reads only while `reading`."""
 
     def __init__(
-        self, master: int, slave: int, stray: int | None = None, *, settling: float = SETTLING
+        self,
+        master: int,
+        slave: int,
+        stray: int | None = None,
+        *,
+        settling: float = SETTLING,
+        leave_seconds: float = LEAVE_SECONDS,
     ) -> None:
         self.master, self.slave = master, slave
         self.size = SIZE
@@ -45,6 +51,7 @@ class Pty:
             loop=self.loop,
             on_gone=self._lose,
             stray=stray,
+            leave_seconds=leave_seconds,
         )
 
     def read(self) -> None:
@@ -231,17 +238,19 @@ def drain(master: int) -> None:
         pass
 
 
-async def test_a_terminal_that_takes_nothing_holds_up_leaving_for_two_seconds_at_most(
+async def test_a_terminal_that_takes_nothing_holds_up_leaving_for_its_time_and_no_longer(
     ends: tuple[int, int],
 ) -> None:
-    pty = Pty(*ends)
+    assert LEAVE_SECONDS == 2.0
+    assert LAST_WORDS_SECONDS <= 0.25
+    pty = Pty(*ends, leave_seconds=0.2)
     pty.screen.enter()
     pty.screen.commit([line_of("z" * 100)] * 2_000)
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     before = pty.loop.time()
     pty.screen.leave(rest="rest: elsewhere")
-    assert 1.9 < pty.loop.time() - before < 2.6
+    assert 0.2 <= pty.loop.time() - before < SECONDS
     pty.read()
     await pty.until(lambda: pty.received.endswith(SANE + b"rest: elsewhere\r\r\n"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -88,9 +89,25 @@ def test_a_reply_that_streams_on_at_each_new_size_is_whole_and_there_once(
         for columns, rows in sizes:
             tmux.resize(columns, rows)
             wait_redrawn(tmux, columns)
-            time.sleep(0.15)
+            wait_for_more(tmux)
         wait_drawn(tmux, sizes[-1][0], END)
         check_streamed(tmux.lines(), count)
+
+
+def wait_for_more(tmux: Tmux) -> None:
+    """Wait until a further line is finished, or the last one was."""
+    seen = newest_line(tmux)
+    tmux.wait_until(lambda: newest_line(tmux) > seen or has_ended(tmux), f"more than line {seen}")
+
+
+def newest_line(tmux: Tmux) -> int:
+    """The number of the last finished line on the screen; -1 when there is none."""
+    return max((int(row[1:4]) for row in tmux.screen() if re.match(r"L\d{3} ", row)), default=-1)
+
+
+def has_ended(tmux: Tmux) -> bool:
+    """Whether the last frame stands there."""
+    return any(END in row for row in tmux.screen())
 
 
 def check_streamed(lines: list[str], count: int) -> None:

@@ -18,6 +18,8 @@ from typing import NamedTuple
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
+from grokmini.sandbox.profile import built_in
+from grokmini.sandbox.resolve import Around, resolve
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
 from grokmini.sandbox.unconfined import UnconfinedRunner
 
@@ -75,13 +77,15 @@ def _seconds(code: str) -> float:
 async def measure(size: int, folder: Path) -> Commands:
     """The same in this process."""
     kept = _grow(size)
-    policy = Policy("workspace", write_roots=(str(folder),), temp=(str(folder),))
+    around = Around(str(folder), str(Path.home()), os.environ)
+
+    def now() -> Policy:
+        return resolve(built_in("workspace"), around, explicit=False)
+
+    policy = now()
     without = probe()._replace(bwrap=None, bwrap_network=False, reasons={"bubblewrap": "left out"})
-    off, whole, no_bwrap = (
-        UnconfinedRunner(),
-        SandboxedRunner(policy),
-        SandboxedRunner(policy, mechanisms=without),
-    )
+    off = UnconfinedRunner()
+    whole, no_bwrap = (SandboxedRunner(policy, mechanisms=one, rescan=now) for one in (probe(), without))
     spec = CommandSpec(("/bin/true",), folder, {"PATH": os.environ["PATH"]})
     starts = [await _started(policy, machine) for machine in (probe(), without) for _ in range(5)]
     kinds = (_plain(spec), *(_through(runner, spec) for runner in (off, whole, no_bwrap)))

@@ -93,7 +93,6 @@ class SessionSandbox:
         await self.runner.change_to(self._runner_for(choice))
         self._choice = choice
         self.provides(self._give)
-        self._told_lost = ()
         self._tell("chosen")
 
     def move_to(self, cwd: Path) -> tuple[str, ...]:

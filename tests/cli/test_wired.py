@@ -27,7 +27,7 @@ from grokmini.protocol.events import (
 from grokmini.protocol.permission import PermissionMode
 from grokmini.session.stream import Subscription
 from tests.fakes.model_server import ModelServer, call, reply
-from tests.sandbox.liveness import alive
+from tests.sandbox.liveness import alive, seen_from_here
 
 CHILDREN = 10
 
@@ -66,6 +66,7 @@ async def test_a_cancel_of_ten_stubborn_commands_is_answered_within_a_tenth_of_a
             wired.handle.send(Prompt("p1", "run them"))
             while not all(file.exists() and file.read_text().endswith("\n") for file in files):
                 await asyncio.sleep(0.01)
+            pids = [seen_from_here(int(file.read_text()), tmp_path) for file in files]
             begin = time.monotonic()
             wired.handle.send(CancelTurn("user"))
             ended = await wait_for(wired.events, TurnEnded)
@@ -75,7 +76,8 @@ async def test_a_cancel_of_ten_stubborn_commands_is_answered_within_a_tenth_of_a
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.exit_code) == ("cancelled", 130)
     assert seconds < 1.0
-    assert not [file for file in files if alive(int(file.read_text()))]
+    assert None not in pids
+    assert not [pid for pid in pids if pid is not None and alive(pid)]
 
 
 async def test_a_new_session_keeps_mode_model_and_folder_of_the_last(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pexpect
 
 from grokmini.cli.demo_project import CHECK, write_files
 from tests.fakes.model_server import MODEL, ModelServer, Reply, call, reply
+from tests.sandbox.liveness import seen_from_here
 
 PROGRAM = Path(sys.executable).with_name("grokmini")
 SECONDS = 30.0
@@ -98,10 +99,16 @@ class Place(NamedTuple):
         return done.returncode == 0 and "return a + b" in (self.project / "calc.py").read_text(encoding="utf-8")
 
     def pid_in(self, name: str) -> int:
-        """The process id that a command wrote into a file of the project, once it is there."""
+        """The process that wrote its own id into a file of the project, once it has; its number as it is here."""
         path = self.project / name
         until(lambda: path.exists() and path.read_text().endswith("\n"))
-        return int(path.read_text())
+        return self.process(int(path.read_text()))
+
+    def process(self, told: int) -> int:
+        """The process that works in the project and calls itself by this number, which a sandbox may have changed."""
+        found = seen_from_here(told, self.project)
+        assert found is not None, f"no process {told} works in {self.project}"
+        return found
 
     def events(self) -> list[dict[str, Any]]:
         """The whole events that the only session has saved so far: none before it has begun to."""

@@ -61,7 +61,7 @@ def test_a_command_does_not_outlive_an_agent_that_was_killed(place: Place) -> No
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        pid = int(_when_there(place.project / "pid"))
+        pid = place.process(int(_when_there(place.project / "pid")))
         agent.kill()
         agent.wait()
         until = time.monotonic() + 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
+from grokmini.sandbox.bwrap import is_below_any
+from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 
@@ -24,9 +27,14 @@ def remarks(policy: Policy, mechanisms: Mechanisms, *, as_root: bool) -> tuple[s
             "pseudo-terminals: commands get none",
             "all of it on macOS is by design, tried at the start and otherwise untested",
         )
+    told = []
     if as_root and policy.limits.nproc:
-        return ("the number of processes: the kernel sets no limit for root, only a cgroup would",)
-    return ()
+        told.append("the number of processes: the kernel sets no limit for root, only a cgroup would")
+    if mechanisms.landlock_abi == 1:
+        told.append(
+            "files cannot be renamed into another folder, only copied: this kernel's Landlock is too old"
+        )
+    return tuple(told)
 
 
 def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
@@ -38,7 +46,7 @@ def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     if not mechanisms.landlock_abi and not mechanisms.bwrap:
         yield "files: commands can write wherever you can (neither Landlock nor bubblewrap works)"
     if not mechanisms.bwrap:
-        yield from _without_mounts(policy)
+        yield from _without_mounts(policy, mechanisms.landlock_abi)
     yield from _without_landlock(policy, mechanisms)
     if not mechanisms.seccomp:
         yield "system calls: io_uring, namespaces, keyrings and other processes' limits are open"
@@ -46,15 +54,30 @@ def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
         yield from _open_network(mechanisms)
 
 
-def _without_mounts(policy: Policy) -> Iterator[str]:
-    if policy.denied:
-        yield f"denied paths: {_some(policy.denied)} can be read"
+def _without_mounts(policy: Policy, landlock: int) -> Iterator[str]:
+    denied = tuple(path for path in policy.denied if not landlock or _is_readable(path, policy))
+    if denied:
+        yield f"denied paths: {_some(denied)} can be read"
     if not policy.write_all:
         yield ONLY_MOUNTS
         yield "files left in /dev/shm"
         yield "pseudo-terminals: commands get none"
-    if policy.protected:
-        yield f"protected paths: {_some(policy.protected)} can be written"
+    protected = tuple(path for path in policy.protected if not landlock or _is_writable(path, policy))
+    if protected:
+        yield f"protected paths: {_some(protected)} can be written"
+    if policy.network == "blocked" and policy.allow_unix and landlock < 9:
+        yield "local sockets: those of other programs can be reached too"
+
+
+def _is_readable(path: str, policy: Policy) -> bool:
+    return policy.read_all or is_below_any(os.path.realpath(path), map(os.path.realpath, policy.read_roots))
+
+
+def _is_writable(path: str, policy: Policy) -> bool:
+    """Whether Landlock alone would let it be written: it knows folders only, and no exceptions below them."""
+    if policy.write_all:
+        return path.count("/") > 1
+    return is_below_any(os.path.realpath(path), map(os.path.realpath, writable_roots(policy)))
 
 
 def _without_landlock(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
@@ -65,6 +88,8 @@ def _without_landlock(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
         yield "abstract sockets of other programs can be reached"
     if 0 < abi < 3 and not mechanisms.bwrap:
         yield "files outside can be truncated"
+    if 0 < abi < 5 and not mechanisms.bwrap and not policy.write_all:
+        yield "devices can be controlled (ioctl) where you may"
     if not abi and not mechanisms.bwrap:
         yield "grokmini's own memory and environment can be read"
 

@@ -28,6 +28,8 @@ MAKE_SYM: Final = 1 << 12
 REFER: Final = 1 << 13
 TRUNCATE: Final = 1 << 14
 IOCTL_DEV: Final = 1 << 15
+RESOLVE_UNIX: Final = 1 << 16
+"""Since ABI 9: reaching a local socket by its path, of a program that is not confined alike."""
 
 BIND_TCP: Final = 1 << 0
 CONNECT_TCP: Final = 1 << 1
@@ -95,9 +97,12 @@ def landlock_plan(policy: Policy, abi: int, *, private_devices: bool) -> Landloc
     """
     known = known_rights(abi)
     handled = known & ~READ if policy.read_all else known
+    if abi >= 9 and policy.network == "blocked":
+        handled |= RESOLVE_UNIX
     network = BIND_TCP | CONNECT_TCP if policy.network == "blocked" and abi >= 4 else 0
     scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if abi >= 6 else 0
-    rules = [(path, rights & handled) for path, rights in _rules(policy, private_devices=private_devices)]
+    every = _rules(policy, private_devices=private_devices)
+    rules = [(path, rights & handled) for path, rights in every if rights & handled]
     return LandlockPlan(handled, network, scoped, 24 if abi >= 6 else 16 if abi >= 4 else 8, tuple(rules))
 
 
@@ -110,6 +115,9 @@ def _rules(policy: Policy, *, private_devices: bool) -> Iterable[tuple[str, int]
     everywhere_but = {*KERNEL_FOLDERS, *policy.protected}
     for root in top_level_without(everywhere_but) if policy.write_all else writable_roots(policy):
         yield root, READ | WRITE
+    for root in (*policy.write_roots, policy.scratch):
+        if root:
+            yield root, RESOLVE_UNIX
     if not policy.read_all:
         for root in policy.read_roots:
             yield root, READ

@@ -95,7 +95,7 @@ def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
         own = tuple(filter(None, (around.config, around.data, around.state)))
         found += secret_paths(around.home, around.env, own)
     if profile.blocks_network and profile.allow_unix:
-        found += bound_sockets(Path("/proc/net/unix"))
+        found += (path for path in bound_sockets(Path("/proc/net/unix")) if not _overlap(path, around.cwd))
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
 
 

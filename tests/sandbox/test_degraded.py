@@ -1,0 +1,116 @@
+"""What is said to be lost, by what a machine has: no more and no less than what is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grokmini.sandbox.degraded import losses, remarks
+from grokmini.sandbox.landlock import (
+    BIND_TCP,
+    CONNECT_TCP,
+    IOCTL_DEV,
+    REFER,
+    RESOLVE_UNIX,
+    SCOPE_ABSTRACT_UNIX,
+    SCOPE_SIGNAL,
+    TRUNCATE,
+    landlock_plan,
+)
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms
+
+WORKSPACE = Policy(
+    "workspace",
+    write_roots=("/w",),
+    protected=("/w/.git/hooks", "/w/.git/config", "/w/.grokmini", "/home/a/.config/grokmini"),
+)
+BLOCKED = replace(WORKSPACE, profile="read-only", network="blocked")
+DEVBOX = Policy("devbox", write_all=True, protected=("/data",))
+EVERYTHING = Mechanisms(7, seccomp=True, bwrap="/usr/bin/bwrap", bwrap_network=True, reasons={})
+WITHOUT_BWRAP = EVERYTHING._replace(bwrap=None, bwrap_network=False)
+
+
+def lost(policy: Policy, mechanisms: Mechanisms) -> str:
+    return "; ".join(losses(policy, mechanisms))
+
+
+@pytest.mark.parametrize("policy", [WORKSPACE, BLOCKED, DEVBOX])
+def test_nothing_is_lost_where_everything_is_there(policy: Policy) -> None:
+    assert losses(policy, EVERYTHING) == ()
+
+
+@pytest.mark.parametrize("abi", range(1, 8))
+def test_each_kernel_without_bubblewrap_names_what_its_landlock_lacks(abi: int) -> None:
+    text = lost(WORKSPACE, WITHOUT_BWRAP._replace(landlock_abi=abi))
+    assert "chmod, chown, utime and setxattr" in text
+    assert "/w/.git/hooks, /w/.git/config, /w/.grokmini can be written" in text
+    assert "/dev/shm" in text
+    assert "pseudo-terminals" in text
+    assert ("can be truncated" in text) is (abi < 3)
+    assert ("ioctl" in text) is (abi < 5)
+    assert ("can signal grokmini" in text) is (abi < 6)
+    assert ("abstract sockets" in text) is (abi < 6)
+
+
+@pytest.mark.parametrize("abi", range(8))
+def test_with_bubblewrap_an_old_landlock_loses_the_abstract_sockets_alone(abi: int) -> None:
+    found = losses(WORKSPACE, EVERYTHING._replace(landlock_abi=abi))
+    assert found == (("abstract sockets of other programs can be reached",) if abi < 6 else ())
+    assert losses(BLOCKED, EVERYTHING._replace(landlock_abi=abi)) == ()
+
+
+@pytest.mark.parametrize("abi", range(1, 10))
+def test_a_kernel_is_asked_for_every_right_it_knows_and_for_no_other(abi: int) -> None:
+    plan = landlock_plan(BLOCKED, abi, private_devices=False)
+    for right, since in ((REFER, 2), (TRUNCATE, 3), (IOCTL_DEV, 5), (RESOLVE_UNIX, 9)):
+        assert bool(plan.handled_files & right) is (abi >= since)
+    assert plan.handled_network == (BIND_TCP | CONNECT_TCP if abi >= 4 else 0)
+    assert plan.scoped == (SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL if abi >= 6 else 0)
+    assert plan.size == {1: 8, 2: 8, 3: 8, 4: 16, 5: 16}.get(abi, 24)
+    assert all(rights and not rights & ~plan.handled_files for _, rights in plan.rules)
+
+
+def test_with_neither_landlock_nor_bubblewrap_everything_is_said_to_be_open() -> None:
+    nothing = Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons={})
+    text = lost(BLOCKED, nothing)
+    for word in (
+        "write wherever you can",
+        "can signal",
+        "memory and environment",
+        "io_uring",
+        "network: it is",
+    ):
+        assert word in text
+
+
+def test_only_protected_paths_that_can_really_be_written_are_said_to_be_lost() -> None:
+    assert "protected" not in lost(replace(BLOCKED, write_roots=()), WITHOUT_BWRAP)
+    assert "protected" not in lost(DEVBOX, WITHOUT_BWRAP)
+    assert "/etc/cron.d can be written" in lost(
+        replace(DEVBOX, protected=("/data", "/etc/cron.d")), WITHOUT_BWRAP
+    )
+    assert "/data can be written" in lost(DEVBOX, WITHOUT_BWRAP._replace(landlock_abi=0))
+
+
+def test_only_denied_paths_that_can_really_be_read_are_said_to_be_lost() -> None:
+    strict = Policy("strict", read_all=False, read_roots=("/usr", "/w"), denied=("/w/key", "/home/a/.netrc"))
+    assert "denied paths: /w/key can be read" in losses(strict, WITHOUT_BWRAP)
+    assert "denied paths: /w/key, /home/a/.netrc can be read" in losses(
+        strict, WITHOUT_BWRAP._replace(landlock_abi=0)
+    )
+
+
+def test_local_sockets_of_others_are_lost_without_mounts_unless_the_kernel_hides_them() -> None:
+    policy = replace(BLOCKED, allow_unix=True)
+    assert "local sockets" in lost(policy, WITHOUT_BWRAP)
+    assert "local sockets" not in lost(policy, WITHOUT_BWRAP._replace(landlock_abi=9))
+    assert "local sockets" not in lost(policy, EVERYTHING)
+
+
+def test_what_no_mechanism_bounds_is_remarked() -> None:
+    assert any("no limit for root" in text for text in remarks(WORKSPACE, EVERYTHING, as_root=True))
+    assert remarks(WORKSPACE, EVERYTHING, as_root=False) == ()
+    old = EVERYTHING._replace(landlock_abi=1)
+    assert any("only copied" in text for text in remarks(WORKSPACE, old, as_root=False))

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from grokmini.sandbox.guardian import Guardian, kill_groups
@@ -103,8 +103,8 @@ class UnconfinedCommand:
 
     def _watch_exit(self) -> None:
         loop = asyncio.get_running_loop()
-        if hasattr(os, "pidfd_open"):
-            pidfd = os.pidfd_open(self.pid)
+        pidfd = _pidfd(self.pid)
+        if pidfd is not None:
 
             def exited() -> None:
                 loop.remove_reader(pidfd)
@@ -187,6 +187,13 @@ class UnconfinedCommand:
         self._changed.set()
 
 
+def _pidfd(pid: int) -> int | None:
+    """A descriptor that tells the end of a child, where the system has such and one is left."""
+    with suppress(OSError, AttributeError):
+        return os.pidfd_open(pid)
+    return None
+
+
 class UnconfinedRunner:
     """Starts commands with nothing around them (a `CommandRunner`)."""
 
@@ -255,13 +262,14 @@ class UnconfinedRunner:
 
 
 def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, bool]]) -> UnconfinedCommand:
-    output_read, output_write = os.pipe()
-    lifeline_read, lifeline_write = os.pipe()
-    inode = os.fstat(lifeline_read).st_ino
-    env = spec.env
-    if spec.side_channel:
-        env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
-    try:
+    with ExitStack() as always, ExitStack() as unless_started:
+        output_read, output_write = _pipe(unless_started, always)
+        lifeline_read, lifeline_write = _pipe(unless_started, always)
+        inode = os.fstat(lifeline_read).st_ino
+        env = spec.env
+        if spec.side_channel:
+            env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
+        unless_started.callback(guardian.ended, inode)
         guardian.expect(inode)
         with lowered(limits):
             process = subprocess.Popen(
@@ -274,20 +282,22 @@ def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, 
                 pass_fds=(lifeline_write,),
                 start_new_session=True,
             )
+        unless_started.callback(_end, process)
         set_oom_score(process.pid)
-    except BaseException:
-        guardian.ended(inode)
-        os.close(output_read)
-        os.close(lifeline_read)
-        raise
-    finally:
-        os.close(output_write)
-        os.close(lifeline_write)
-    try:
         guardian.started(inode, process.pid)
-        return UnconfinedCommand(process, output_read, lifeline_read, guardian.ended)
-    except OSError:
-        process.kill()
-        process.wait()
-        guardian.ended(inode)
-        raise
+        command = UnconfinedCommand(process, output_read, lifeline_read, guardian.ended)
+        unless_started.pop_all()
+    return command
+
+
+def _pipe(unless_started: ExitStack, always: ExitStack) -> tuple[int, int]:
+    """A pipe whose read end we keep when a command has been started, and whose write end we do not."""
+    reading, writing = os.pipe()
+    unless_started.callback(os.close, reading)
+    always.callback(os.close, writing)
+    return reading, writing
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()

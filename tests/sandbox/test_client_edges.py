@@ -368,10 +368,12 @@ import asyncio, os, resource, sys
 from pathlib import Path
 from tests.sandbox.places import machines, said, shell, workspace
 from grokmini.sandbox.client import SandboxedRunner
+from grokmini.sandbox.unconfined import UnconfinedRunner
 
 async def main():
     root = Path(sys.argv[1])
-    runner = SandboxedRunner(workspace(root), mechanisms=machines()[sys.argv[2]])
+    machine = machines().get(sys.argv[2])
+    runner = SandboxedRunner(workspace(root), mechanisms=machine) if machine else UnconfinedRunner()
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     for number in range(10):
         assert await said(runner, f"echo {number}", root) == f"{number}\\n"
@@ -401,7 +403,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("machine", machines())
+@pytest.mark.parametrize("machine", [*machines(), "none"])
 def test_with_few_descriptors_commands_fail_one_by_one_and_then_run_again(tmp_path: Path, machine: str) -> None:
     words = [sys.executable, "-c", _FEW, str(tmp_path), machine]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)

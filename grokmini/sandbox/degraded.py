@@ -23,7 +23,6 @@ def remarks(policy: Policy, mechanisms: Mechanisms, *, as_root: bool) -> tuple[s
     if mechanisms.seatbelt:
         return (
             "processes that detach themselves twice: they can outlive their command",
-            "the number of processes and their memory: macOS bounds them for you as a whole",
             "pseudo-terminals: commands get none",
             "all of it on macOS is by design, tried at the start and otherwise untested",
         )

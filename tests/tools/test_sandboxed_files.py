@@ -216,6 +216,14 @@ async def test_an_ignore_file_that_leads_to_a_denied_one_is_not_read(house: Hous
         assert "mine.txt" not in await made.call("list_dir")
 
 
+async def test_a_sandbox_that_cannot_be_set_up_stops_a_search_and_says_why(house: House) -> None:
+    (house.project / "key").write_text("top secret\n")
+    (house.project / "alias").hardlink_to(house.project / "key")
+    policy = replace(house.policy(Profile("mine", "workspace", deny=("key",))), explicit=True)
+    async with room(house.project, policy=policy) as made:
+        assert "has 2 names (hard links)" in await _refused(made, "grep", pattern="secret")
+
+
 async def test_an_approved_write_goes_to_the_approved_path_and_nowhere_else(tmp_path: Path) -> None:
     house = House(tmp_path)
     (house.project / "box").symlink_to("../outside")

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, NamedTuple
 
 import msgspec
 
-from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.errors import SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.tools import SummaryDisplay, ToolKind
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput
@@ -112,7 +112,11 @@ def _bad(problem: str) -> ToolError:
 
 async def _with_ripgrep(program: str, query: SearchQuery, state: ShellState, ctx: ToolCallContext) -> _Found:
     cwd = ctx.resources.get(Workspace).root
-    handle = await state.runner.start(CommandSpec(ripgrep_argv(program, query, cwd), cwd, dict(state.env)))
+    try:
+        handle = await state.runner.start(CommandSpec(ripgrep_argv(program, query, cwd), cwd, dict(state.env)))
+    except SandboxError as error:
+        text = f"The search did not run: {error.message}. {error.hint}"
+        raise ToolError(ToolErrorKind.SANDBOX_DENIED, text) from error
     data = bytearray()
     partial = ""
     try:

@@ -28,7 +28,7 @@ _GIT_NAMES: Final = frozenset({"hooks", "config", "config.worktree", "attributes
 _REPLACES: Final = re.compile(r"remov|unlink|rename|mov|delet|rmdir|lock|replac|link", re.I)
 _CHANGES: Final = re.compile(r"permission|owner|chmod|chown|utime|setting times|attribute|preserv", re.I)
 _STARTS: Final = re.compile(r"_execute_child|failed to run command|posix_spawn|\bspawn\b|\bexecv|\bfork/exec\b")
-_PROCESS: Final = re.compile(r"/proc/(?:\d+|self|thread-self)/")
+_PROCESS: Final = re.compile(r"/proc/(?:\d+|self|thread-self|PID)/")
 """What is there of a process: debuggers try to write it and do without."""
 _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 

@@ -69,6 +69,8 @@ def test_a_commit_is_made_and_what_steers_git_cannot_be_written(place: Place) ->
     assert made.head == "exit: 0"
     for refused in (hook, config, around, moved):
         assert refused.head != "exit: 0", refused
+    assert hook.head.startswith("Not run: this needs the user's permission"), "hooks are asked about before"
+    assert f"{place.project}/.git/config stays read-only" in " ".join(config.notes)
     assert git(place, "log", "--format=%s") == "m"
     assert not (place.project / ".git/hooks/pre-commit").exists()
     assert "pager" not in (place.project / ".git/config").read_text()

@@ -88,14 +88,14 @@ def test_the_machine_can_be_looked_at(place: Place) -> None:
         place,
         "cd $(mktemp -d) && echo x >$(mktemp) && mktemp -p . && cd - >/dev/null",
         "getent hosts localhost && id -u && uname -s && df . >/dev/null && nproc && date >/dev/null",
-        "sleep 5 & ps -o comm= -p $! && ps aux >/dev/null; kill $!; wait $! 2>/dev/null; true",
+        "ps -o comm= -p $$ && ps aux | grep -q '[p]s aux'",
         "man man | head -20; man -k nothing-like-this >/dev/null 2>&1; true",
         "seq 1000 | less | tail -1 && seq 1000 >numbers && less numbers | wc -l && seq 10 | more | tail -1",
         f"{PYTHON} -c 'import faulthandler, signal; faulthandler.register(signal.SIGUSR1); print(1)'",
     )
     assert temporary.startswith("./tmp.")
     assert "localhost" in hosts and "Linux" in hosts
-    assert processes == "sleep"
+    assert processes in ("bash", "sh")
     assert page
     assert paged.split() == ["1000", "1000", "10"]
     assert traced == "1"

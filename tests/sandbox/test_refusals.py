@@ -306,6 +306,7 @@ def test_a_program_that_says_why_it_gains_no_rights_is_understood(ground: Ground
         "git switch nowhere",
         "curl -sS http://127.0.0.1:1/",
         "echo 'warning: opening /proc/self/mem file failed: Permission denied (13)'",
+        "echo 'warning: opening /proc/PID/mem file for lwp 7.7 failed: Permission denied (13)'",
         f'{PYTHON} -c \'raise OSError(30, "Read-only file system", "made/elsewhere")\'',
         f"{PYTHON} -c \"raise PermissionError(13, 'Permission denied', 'a')\"",
         "echo \"touch: cannot touch '$PWD/a': Read-only file system\"",

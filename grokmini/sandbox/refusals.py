@@ -30,6 +30,10 @@ _CHANGES: Final = re.compile(r"permission|owner|chmod|chown|utime|setting times|
 _STARTS: Final = re.compile(r"_execute_child|failed to run command|posix_spawn|\bspawn\b|\bexecv|\bfork/exec\b")
 _PROCESS: Final = re.compile(r"/proc/(?:\d+|self|thread-self|PID)/")
 """What is there of a process: debuggers try to write it and do without."""
+_BRANCH_DELETED: Final = re.compile(
+    r"^error: could not write config file .*\nwarning: Update of config-file failed\n", re.M
+)
+"""What git says when it deleted a branch and could not look for settings of it: the branch is gone all the same."""
 _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 
 
@@ -57,7 +61,7 @@ def refusals(
         return ()
     found: dict[str, Refusal] = {}
     judge = _Judge(policy, (cwd, *folders), command)
-    for line in error_lines(output):
+    for line in error_lines(_BRANCH_DELETED.sub("", output)):
         for one in judge.refused(line) if not tells_of_power(line.text) else ():
             found.setdefault(one.rule, one)
         if len(found) >= MAX_FOUND:

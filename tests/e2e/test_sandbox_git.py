@@ -46,7 +46,7 @@ def test_a_repository_is_made_and_worked_in_from_the_first_commit_to_a_merge(pla
         "git switch main && git merge --no-ff side -m merged && git merge-base --is-ancestor v1~1 main",
         "git commit --amend --no-edit && git revert --no-edit v1 && git cherry-pick v1",
         "git worktree add linked -b tree && cd linked && echo four >h && git add h && git commit -m four",
-        "cd .. && git worktree remove linked && git gc && git fsck --strict",
+        "cd .. && git worktree remove linked && git branch -d side && git gc && git fsck --strict",
         "git log --format=%s --all",
         "git status --short",
         "git stash list",

@@ -304,6 +304,7 @@ def test_a_program_that_says_why_it_gains_no_rights_is_understood(ground: Ground
         "ls nowhere; cp a sub/b; rm sub/b; mkdir sub",
         "ln a a",
         "git switch nowhere",
+        "git branch -d other 2>&1 && ! git rev-parse -q --verify other",
         "curl -sS http://127.0.0.1:1/",
         "echo 'warning: opening /proc/self/mem file failed: Permission denied (13)'",
         "echo 'warning: opening /proc/PID/mem file for lwp 7.7 failed: Permission denied (13)'",

@@ -149,11 +149,12 @@ class ToolCalls:
         if not self._parts.interactive:
             rule = ask.rule or f"{subject.rule_name}({subject.value})"
             self._denied.append(rule)
+            way = ask.way or f"The user can allow it with {_way_to_allow(rule)}."
             self._refuse(
                 planned,
                 ToolErrorKind.PERMISSION_DENIED,
                 "Not run: this needs the user's permission and nobody can be asked in this run. "
-                f"{_way_to_allow(rule, ask)} Do what is possible without it, and say so.",
+                f"{way} Do what is possible without it, and say so.",
             )
             return
         question = PermissionAsked(
@@ -238,19 +239,8 @@ async def _diff(planned: PlannedCall, ask: Ask) -> str:
         raise
 
 
-def _way_to_allow(rule: str, ask: Ask) -> str:
-    """What would allow a call in a run without a person: an option, or for what leaves the sandbox a profile.
-
-    A rule with line ends in it cannot be written on a command line.
-    """
-    if ask.outside:
-        why = ". ".join(ask.details)
-        return (
-            f"{why}. The user can choose a sandbox profile that lets it be written (--sandbox, sandbox.toml)."
-        )
-    mode = "--permission-mode"
+def _way_to_allow(rule: str) -> str:
+    """The option that would allow a call; a rule with line ends in it cannot be written on a command line."""
     if "\u240a" in rule or "\n" in rule:
-        way = f"{mode} always-approve (no --allow rule can name a command of several lines)"
-    else:
-        way = f"--allow {shlex.quote(rule)} or {mode}"
-    return f"The user can allow it with {way}."
+        return "--permission-mode always-approve (no --allow rule can name a command of several lines)"
+    return f"--allow {shlex.quote(rule)} or --permission-mode"

@@ -70,8 +70,9 @@ class Deny(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call; empty when
-    none can. `outside` are the real paths beyond the sandbox that a yes lets it write.
+    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call; where none
+    can, `way` says in whole sentences what else would. `outside` are the real paths beyond the sandbox that a yes lets
+    it write.
     """
 
     title: str
@@ -79,6 +80,7 @@ class Ask(NamedTuple):
     details: tuple[str, ...]
     options: tuple[PermissionOption, ...]
     rule: str = ""
+    way: str = ""
     outside: tuple[Path, ...] = ()
 
 
@@ -183,8 +185,9 @@ class PermissionPolicy:
         if isinstance(beyond, Deny | Ask):
             return beyond
         if call.unkept and (reviewed is not None or paths):
-            reason = f"nothing here keeps the sandbox profile {profile}; --sandbox off runs without asking"
-            return self._ask(call, reason, remember=False)
+            reason = f"nothing here keeps the sandbox profile {profile}; --sandbox off goes without"
+            way = f"Nothing on this machine keeps the sandbox profile {profile}; the user can choose --sandbox off."
+            return self._ask(call, reason, remember=False)._replace(way=sanitise(way, newlines=False))
         if guarded := self._guarded(call):
             return self._ask(call, guarded, remember=False)
         if rule := self._stopping_rule(call, self._rules.ask):
@@ -340,15 +343,19 @@ class PermissionPolicy:
                 )
         if all(self.let_out.has_file(call.profile, path) for path in rules):
             return tuple(rules)
-        details = [
-            f"it would write {short_path(path)}, outside of the sandbox profile {call.profile}: {rule}"
+        details = tuple(
+            sanitise(
+                f"it would write {path}, outside of the sandbox profile {call.profile}: {rule}", newlines=False
+            )
             for path, rule in rules.items()
-        ]
+        )
+        way = "The user can choose a sandbox profile that lets it be written (--sandbox, sandbox.toml)."
         return Ask(
             title=sanitise(call.subject.title, newlines=False),
             subject=sanitise(call.subject.value),
-            details=tuple(sanitise(line, newlines=False) for line in details),
+            details=details,
             options=leave_options("file"),
+            way=f"{'. '.join(details)}. {way}",
             outside=tuple(rules),
         )
 

@@ -10,6 +10,7 @@ import pytest
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer
+from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import Call, ModelServer, call, reply
 from tests.sandbox.places import not_temporary
 from tests.session.sessions import Driver, session
@@ -234,8 +235,8 @@ async def test_cancelled_at_the_question_the_first_result_stands(place: Path) ->
             assert driver.of(events.PermissionAnswered)[-1].by == "cancel"
             (finished,) = driver.of(events.ToolFinished)
             assert finished.output.startswith("before\n")
-            assert "[stopped by the sandbox: " in results(driver)[0].prompt_text
             assert (await driver.ask("go on")).text == "ok"
+        assert "[stopped by the sandbox: " in results(driver)[0].prompt_text
     assert not (place / "out/new").exists()
 
 
@@ -381,3 +382,31 @@ async def test_without_a_person_a_file_beyond_the_sandbox_is_an_error_that_names
         assert "--sandbox" in text
         assert "--allow" not in text
     assert not (place / "out/new").exists()
+
+
+async def test_where_nothing_keeps_the_profile_each_command_and_edit_asks_and_reading_does_not(
+    place: Path,
+) -> None:
+    (place / "work/a").write_text("text\n")
+    script = [
+        reply(calls=[call("read_file", target_file="a"), call("grep", pattern="text")]),
+        reply(calls=[bash("ls")]),
+        reply(calls=[write(place / "work/new")]),
+        reply("done"),
+    ]
+    nothing = Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons={})
+    options = {"sandbox_best_effort": True, "mechanisms": nothing}
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server, **options) as driver:
+            driver.prompt("go")
+            for subject in ("ls", str(place / "work/new")):
+                asked = await driver.until(events.PermissionAsked)
+                assert asked.subject == subject
+                assert "nothing here keeps the sandbox profile workspace" in " ".join(asked.details)
+                answer(driver, asked, YES)
+            await driver.until(events.TurnEnded)
+        assert [item.status for item in results(driver)] == ["ok"] * 4
+    with ModelServer(script[1:2] + script[-1:], strict=True) as server:
+        async with driven(place, server, interactive=False, **options) as driver:
+            assert (await driver.ask("go")).exit_code == 4
+        assert "--sandbox off" in results(driver)[0].prompt_text

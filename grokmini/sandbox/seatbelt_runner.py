@@ -23,7 +23,7 @@ from grokmini.sandbox.launch import LAUNCHER, PYTHON
 from grokmini.sandbox.plan import is_unconfined, proof_checks
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.runner import CommandSpec, Enforcement
+from grokmini.sandbox.runner import CommandSpec, Enforcement, unproved
 from grokmini.sandbox.seatbelt import seatbelt_profile, seatbelt_words
 from grokmini.sandbox.unconfined import UnconfinedCommand, UnconfinedRunner
 
@@ -68,11 +68,7 @@ class SeatbeltRunner:
     @property
     def enforcement(self) -> Enforcement:
         """What the last proof showed; before the first nothing is claimed."""
-        return (
-            self._proved.enforcement
-            if self._proved is not None
-            else Enforcement(f"{self._policy.profile}, not yet proved")
-        )
+        return self._proved.enforcement if self._proved is not None else unproved(self._policy.profile)
 
     @property
     def policy(self) -> Policy:

@@ -46,6 +46,7 @@ class Place(NamedTuple):
         server: ModelServer | None = None,
         stdin: bytes | None = None,
         env: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
     ) -> subprocess.CompletedProcess[str]:
         """Run the program to its end; without `stdin` it gets the null device."""
         done = subprocess.run(
@@ -55,7 +56,7 @@ class Place(NamedTuple):
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
             capture_output=True,
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
         return subprocess.CompletedProcess(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokmini.cli.option import CommandSpec, Option
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
+    from grokmini.sandbox.obstacles import Parts
 
 PROFILE = Option(("--profile",), "profile", "the profile, else the one in force", kind="value", value="NAME")
 
@@ -26,7 +28,8 @@ def run(parsed: Parsed) -> int:
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
     from grokmini.cli.sandboxed import Choice, around_of, choose, profiles_of
-    from grokmini.sandbox.explain import explain, obstacles
+    from grokmini.sandbox.explain import explain
+    from grokmini.sandbox.obstacles import obstacles
     from grokmini.sandbox.probe import probe
     from grokmini.sandbox.resolve import resolve
     from grokmini.text.sanitise import sanitise
@@ -38,7 +41,25 @@ def run(parsed: Parsed) -> int:
     lines = explain(policy, probe())
     command = " ".join(parsed.words)
     if command:
-        lines = (*lines, "", f"{command}:", *(f"  {line}" for line in obstacles(command, policy)))
+        found = obstacles(
+            parts_of(command), policy, str(root.cwd), root.env.get("HOME", "") or str(Path.home())
+        )
+        lines = (*lines, "", f"{command}:", *(f"  {line}" for line in found))
     for line in lines:
         sys.stdout.write(sanitise(line, newlines=False) + "\n")
     return 0
+
+
+def parts_of(text: str) -> Parts:
+    """A command text taken apart as a shell would."""
+    from grokmini.sandbox.obstacles import Parts
+    from grokmini.tools.invocations import Invocations
+    from grokmini.tools.shell_parse import parse
+
+    script = parse(text)
+    commands = (*script.commands, *script.nested)
+    return Parts(
+        tuple(Invocations(script).found),
+        tuple(word.text for command in commands for word in command.writes),
+        tuple(word.text for command in commands for word in command.reads),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,18 +16,6 @@ CANNOT: Final = (
     "What is readable can be sent away while the network is open; only deny and a blocked network prevent that.",
     "What is left in the project (Makefile, package.json, .venv) runs later outside of the sandbox.",
 )
-_OBSTACLES: Final = (
-    (("sudo", "su", "doas", "pkexec"), "no program gains rights here (no_new_privs), in no profile but off"),
-    (
-        ("docker", "podman", "nerdctl"),
-        "the sockets of container engines are masked: they lead out of any sandbox",
-    ),
-    (
-        ("unshare", "chroot", "bwrap"),
-        "namespaces cannot be made here; a browser's own sandbox needs --no-sandbox",
-    ),
-)
-_NETWORK: Final = ("curl", "wget", "ssh", "scp", "rsync", "ping", "nc", "gh")
 
 
 def explain(policy: Policy, mechanisms: Mechanisms) -> tuple[str, ...]:
@@ -47,6 +34,8 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     yield from _listed("hidden", policy.denied)
     local = ", local sockets allowed" if policy.allow_unix else ""
     yield f"network   {policy.network}{local}"
+    if policy.limits.data:
+        yield f"memory    {policy.limits.data / 1024**3:.0f} GiB for one process, which `ulimit -d unlimited` lifts"
     lost = losses(policy, mechanisms)
     yield from _listed("not kept", lost)
     if lost:
@@ -60,31 +49,3 @@ def _listed(label: str, values: tuple[str, ...]) -> Iterator[str]:
         yield f"{label if not index else '':<10}{value}"
     if len(values) > _SHOWN:
         yield f"{'':<10}and {len(values) - _SHOWN} more"
-
-
-def obstacles(command: str, policy: Policy) -> tuple[str, ...]:
-    """What a policy refuses by choice and a command is known to need, going by its first words."""
-    return tuple(_obstacles(command.split(), policy)) or ("nothing is known to be in its way",)
-
-
-def _obstacles(words: list[str], policy: Policy) -> Iterator[str]:
-    if is_unconfined(policy) or not words:
-        return
-    program = os.path.basename(words[0])  # noqa: PTH119 - a word, not a path of ours
-    for programs, reason in _OBSTACLES:
-        if program in programs:
-            yield reason
-    if policy.network == "blocked" and (program in _NETWORK or _fetches(program, words)):
-        yield f"the profile {policy.profile} blocks the network"
-    if program == "git" and _writes_config(words):
-        yield "it writes .git/config or a hook, which stay read-only: they run code; let the agent run it outside"
-
-
-def _fetches(program: str, words: list[str]) -> bool:
-    installs = program in ("pip", "pip3", "npm", "yarn", "pnpm", "cargo", "apt") and "install" in words
-    return installs or (program == "git" and not {"clone", "fetch", "pull", "push"}.isdisjoint(words))
-
-
-def _writes_config(words: list[str]) -> bool:
-    text = " ".join(words[1:])
-    return text.startswith(("config", "remote add", "remote set-url", "branch -m", "lfs install", "push -u"))

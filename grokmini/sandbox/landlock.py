@@ -108,7 +108,8 @@ def landlock_plan(policy: Policy, abi: int, *, private_devices: bool) -> Landloc
 
 def writable_roots(policy: Policy) -> tuple[str, ...]:
     """Every folder below which the policy lets commands write, `write_all` aside."""
-    return tuple(dict.fromkeys((*policy.write_roots, policy.scratch, *policy.temp, *policy.caches)))
+    roots = (*policy.write_roots, policy.scratch, *policy.temp, *policy.caches)
+    return tuple(dict.fromkeys(filter(None, roots)))
 
 
 def _rules(policy: Policy, *, private_devices: bool) -> Iterable[tuple[str, int]]:

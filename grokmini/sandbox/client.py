@@ -34,6 +34,8 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
 from grokmini.sandbox.runner import CommandSpec, Enforcement, unproved
 
+CLOSE_LIMIT: Final = 5.0
+"""Seconds that supervisors get to end their commands before the launcher above them is ended."""
 TRIES: Final = 3
 """How often a launcher that dies before it took a command is replaced for it."""
 
@@ -158,11 +160,12 @@ class SandboxedRunner:
         commands = [command for session in sessions for command in session.commands]
         for command in commands:
             command.abandon()
-        for command in commands:
-            await command.wait()
-            await command.settled()
+        await _ended(commands, CLOSE_LIMIT)
         for session in sessions:
             await session.close()
+        await _ended(commands, CLOSE_LIMIT)
+        for command in commands:
+            await command.settled()
         while self._closing:
             await asyncio.wait(self._closing)
 
@@ -328,6 +331,14 @@ class SandboxedRunner:
         if self._closed:
             command.kill_now()
         return command
+
+
+async def _ended(commands: list[SandboxedCommand], seconds: float) -> None:
+    """Wait for the end of all, at most that long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            for command in commands:
+                await command.wait()
 
 
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:

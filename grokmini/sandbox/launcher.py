@@ -2,9 +2,8 @@
 
 Run as `python -I -S launcher.py FD`; needs the standard library alone and imports nothing of grokmini. `FD` is a
 socket to the agent, and standard input holds the plan (marshalled). It tells the outcome of the proof, and answers
-each message `F` with a spare: two sockets, one to a *supervisor* and one to its child, the *command to be*, which
-has already confined itself and only waits for what to run, or with the number of an error. The agent talks to those
-two directly.
+each message `F` with the number of an error or a spare: two sockets, one to a *supervisor* and one to its child, the
+*command to be*, which has confined itself and waits for what to run. The agent talks to those two directly.
 
 - To the command: the request (see `launch.py`) with its descriptors; it answers `R` when it is confined,
   nothing when the program has been started, else what went wrong.
@@ -174,9 +173,9 @@ def _parent_of(pid: str) -> int:
         return 0
 
 
-def stop_and_kill(pids: list[int] | set[int]) -> None:
-    """Kill processes that are ours to reap, all stopped before the first is killed."""
-    for number in (signal.SIGSTOP, signal.SIGKILL):
+def send(pids: list[int] | set[int], *numbers: int) -> None:
+    """Send signals to processes that are ours to reap, the first to all of them, then the next."""
+    for number in numbers:
         for pid in pids:
             with suppress(ProcessLookupError, PermissionError):  # gone, or of another user
                 os.kill(pid, number)
@@ -282,7 +281,7 @@ class Supervisor:
         """Stop all, kill all, reap, until there is none: what forks meanwhile becomes a child and is next."""
         while not self._alone:
             found = children()
-            stop_and_kill(found)
+            send(found, signal.SIGSTOP, signal.SIGKILL)
             self._killed.update(found)
             time.sleep(POLL / 4 if len(found) < 8 else 0)
             self._reap()
@@ -380,14 +379,16 @@ class Launcher:
                 self._reap()
             if self._agent.fileno() in ready:
                 if not self._agent.recv(64):
-                    return
+                    return send(
+                        self._supervisors, signal.SIGCONT
+                    )  # also one that somebody stopped sees the end
                 self._make_spare()
 
     def _reap(self) -> None:
         """A supervisor that was killed leaves its children to us."""
         self._supervisors.difference_update(pid for pid, _ in reap()[0])
         while strays := set(children()) - self._supervisors:
-            stop_and_kill(strays)
+            send(strays, signal.SIGSTOP, signal.SIGKILL)
             time.sleep(POLL)
             self._supervisors.difference_update(pid for pid, _ in reap()[0])
 

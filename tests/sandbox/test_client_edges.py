@@ -270,6 +270,25 @@ async def test_a_stopped_launcher_keeps_nobody_from_ending_a_command_or_starting
         await until(lambda: not alive(launcher) and not alive(stopped))
 
 
+@each_machine
+async def test_a_stopped_supervisor_does_not_keep_the_runner_from_closing_and_nothing_is_left(
+    tmp_path: Path, machine: Mechanisms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grokmini.sandbox.client.CLOSE_LIMIT", 0.5)
+    async with running(workspace(tmp_path), machine) as runner:
+        handle = await runner.start(shell("echo go; sleep 300", tmp_path))
+        assert await anext(handle.output()) == b"go\n"
+        supervisor = parent_of(handle.pid)
+        os.kill(supervisor, signal.SIGSTOP)
+        await asyncio.wait_for(runner.close(), WAIT)
+        await until(lambda: not alive(supervisor) and not alive(handle.pid))
+        assert handle.ended
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 async def innermost(pid: int) -> int:
     """The launcher in bubblewrap: what bubblewrap's own child started."""
     for _ in range(2):

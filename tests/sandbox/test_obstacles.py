@@ -39,7 +39,8 @@ def told(around: Around, command: str, profile: str | Profile = "workspace") -> 
     "command",
     ["make", "git commit -m 'a b'", "git status | head", "git config --get user.name", "echo x > build/x.txt",
      "touch a && rm a", "ls /etc", "cat < README", "git -C sub log", "dd if=/dev/zero of=disk",
-     "sed s/a/b/ /etc/passwd", "cp /etc/passwd .", "echo x >/dev/null 2>&1", "git branch", "git remote -v", "chmod 644 a"],
+     "sed s/a/b/ /etc/passwd", "cp /etc/passwd .", "echo x >/dev/null 2>&1", "git branch", "git remote -v",
+     "chmod 644 a"],
 )  # fmt: skip
 def test_ordinary_commands_have_nothing_in_their_way(around: Around, command: str) -> None:
     assert told(around, command) == NOTHING

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.degraded import how_to_get, losses, remarks
+from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
 from grokmini.sandbox.launch import LAUNCHER, PYTHON
 from grokmini.sandbox.plan import is_unconfined, proof_checks
 from grokmini.sandbox.policy import Policy
@@ -139,7 +139,7 @@ class SeatbeltRunner:
                 how_to_get(mechanisms),
             )
         if mechanisms.seatbelt is None:
-            return _Proved(policy, (), Enforcement("none", lost=lost))
+            return _Proved(policy, (), Enforcement("none", lost=lost, hint=remedy(mechanisms)))
         words = seatbelt_words(seatbelt_profile(with_real_paths(policy)), mechanisms.seatbelt)
         holes = holes_of(words, policy)
         if any(hole.startswith("confine") for hole in holes) or (holes and strict):

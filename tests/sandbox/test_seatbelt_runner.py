@@ -173,6 +173,7 @@ async def test_a_program_that_fails_is_told_and_a_named_profile_refused(tmp_path
     told = await runner.prepare()
     assert (told.label, told.confined) == ("none", False)
     assert "sandbox-exec does not work" in told.lost[0]
+    assert "Operation not permitted" in told.hint
     handle = await runner.start(shell("echo on", tmp_path))
     assert await read(handle) == b"on\n"
     await runner.close()

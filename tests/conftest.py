@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.sandbox.attacks.printed import pytest_terminal_summary  # noqa: F401 - a hook
+from tests.sandbox.attacks import printed as attacks
+from tests.sandbox.developer import printed as developer
 
 ASYNC_TEST_SECONDS = 60.0
 FULL_TEST_SECONDS = 1_800.0
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The tables of the sandbox, as far as their tests ran."""
+    attacks.print_table(terminalreporter)
+    developer.print_table(terminalreporter)
 
 
 @pytest.hookimpl(tryfirst=True)

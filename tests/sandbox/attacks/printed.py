@@ -16,7 +16,7 @@ LEGEND = (
 )
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def print_table(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what the attacks of this run came to, by user."""
     found: dict[str, dict[str, dict[str, bool]]] = {}
     for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):

@@ -12,7 +12,7 @@ PROPERTY = "developer"
 LEGEND = "+ works, x refused by choice, ! WORKS although to be refused, ? FAILS although to work, . not run"
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def print_table(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what the commands of this run came to, by user."""
     found: dict[str, dict[str, dict[str, bool]]] = {}
     for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):

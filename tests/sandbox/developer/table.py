@@ -54,7 +54,7 @@ _ROWS: Final = (
     ("package caches", "touch $PIP_CACHE_DIR/x $npm_config_cache/x $CARGO_HOME/x $GOCACHE/x", _ALL),
     ("a local server, its client", "$PY serve.py", _SERVES),
     ("a local server of node", "node serve.js", _SERVES),
-    ("ssh-agent", "$PY listen.py", _SERVES),
+    ("a unix socket, as ssh-agent has", "$PY listen.py", _SERVES),
     ("man, less", "man ./page.1 | grep -q words && seq 9 | less | grep -q 9", _ALL),
     ("mktemp", "cd $(mktemp -d) && echo >$(mktemp)", _ALL),
     ("ps", "ps -o comm= -p $$ | grep -q bash", _ALL),

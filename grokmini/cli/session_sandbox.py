@@ -24,7 +24,6 @@ from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.profile import OFF
 from grokmini.sandbox.runner import Enforcement
 from grokmini.sandbox.switch import ConfiningRunner, SessionRunner, SwitchRunner
-from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.session.ports import SandboxOffer
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
@@ -135,6 +134,8 @@ class SessionSandbox:
 
     def _runner_for(self, choice: Choice) -> SessionRunner:
         if choice.profile.base == OFF:
+            from grokmini.sandbox.unconfined import UnconfinedRunner
+
             return UnconfinedRunner()
         return DeferredRunner(
             choice.profile.name, lambda: self._resolve(choice), lambda: self._confining_runner(choice)

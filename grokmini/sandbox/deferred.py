@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, Enforcement, unproved
 from grokmini.sandbox.switch import ConfiningRunner
+
+if TYPE_CHECKING:
+    from grokmini.sandbox.policy import Policy
 
 
 class DeferredRunner:

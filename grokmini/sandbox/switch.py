@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandHandle, CommandRunner, CommandSpec, Enforcement
+
+if TYPE_CHECKING:
+    from grokmini.sandbox.policy import Policy
 
 
 class SessionRunner(CommandRunner, Protocol):

@@ -38,6 +38,8 @@ class FileRules:
         ]
         self._private = frozenset(_real(filter(None, (policy.scratch, *policy.caches))))
         self._writable = tuple(_real(filter(None, writable_roots(policy))))
+        # Where people want files to be: nobody means the scratch folder or a cache.
+        self._aims = tuple(dict.fromkeys((*policy.write_roots, *policy.temp)))
         self._readable = (*_real(policy.read_roots), *self._writable)
 
     def why_not_read(self, path: str) -> str:
@@ -62,7 +64,7 @@ class FileRules:
         if self.policy.write_all:
             kernel = _covering(path, KERNEL_FOLDERS)
             return f"{kernel} is the system's own" if kernel else ""
-        return "" if _covering(path, self._writable) else f"only {_some(self._writable)} can be written"
+        return "" if _covering(path, self._writable) else f"only {_some(self._aims)} can be written"
 
     def why_denied(self, path: str) -> str:
         """The rule that denies a real path whatever is done with it; empty when there is none."""

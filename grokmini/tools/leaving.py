@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # loaded when something is confined
 
 _Key: TypeAlias = tuple[object, ...]
 MAX_NOTES: Final = 3
+_IDLE: Final = frozenset({"_", "SHLVL", "PS1", "PS2"})
+"""Variables that mean nothing to a command; a shell without a person drops some by itself."""
 
 
 class LetOut:
@@ -52,7 +54,8 @@ class LetOut:
 
 
 def _command_key(profile: str, spec: CommandSpec) -> _Key:
-    return profile, spec.argv, spec.cwd, frozenset(spec.env.items())
+    env = frozenset(item for item in spec.env.items() if item[0] not in _IDLE)
+    return profile, spec.argv, spec.cwd, env
 
 
 def leave_options(what: str) -> tuple[PermissionOption, ...]:

@@ -158,7 +158,8 @@ class ModelCatalogue:
         variables = tuple(variable for variable in variables if variable)
         named = any(self._env.get(variable, "").strip() for variable in variables)
         if entry.api_key_command and not named:
-            return Credential(f"api_key_command of [model.{name}]", command=entry.api_key_command)
+            source = f"api_key_command of [model.{name}]"
+            return Credential(source, command=entry.api_key_command, env=self._env)
         if variables:
             return Credential(" or ".join(variables), variables=variables, env=self._env)
         if entry.base_url:

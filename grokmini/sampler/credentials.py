@@ -6,9 +6,12 @@ A key is never part of a model's spec, a repr, a log line or an error. Errors na
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Mapping, Sequence
 
 from grokmini.protocol.errors import SampleError, SampleErrorKind
+from grokmini.sandbox.environment import quiet_environment
 
 COMMAND_SECONDS = 30.0
 
@@ -80,6 +83,8 @@ class Credential:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=quiet_environment(self._env),  # not the neutral one: a token may be what it gets the key with
+            start_new_session=True,
         )
         try:
             async with asyncio.timeout(COMMAND_SECONDS):
@@ -88,7 +93,7 @@ class Credential:
             raise self._command_failed(f"did not end within {COMMAND_SECONDS:g} s") from error
         finally:
             if process.returncode is None:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
             raise self._command_failed(f"ended with code {process.returncode}")
         if not output.strip():

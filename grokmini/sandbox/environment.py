@@ -86,21 +86,24 @@ def is_secret_name(name: str) -> bool:
     return not _SECRET_PAIRS.isdisjoint(pairwise(words))
 
 
-def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The environment a command gets, made from the one we were started in.
-
-    Keys, tokens and passwords are left out by name, as are our own `GROKMINI_*` variables, start-up files of
-    shells and programs that ask for passwords; pagers and editors are replaced by ones that never wait.
+def quiet_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a command that waits for nobody: without start-up files of shells, programs that ask for
+    passwords, and our own `GROKMINI_*` variables; pagers and editors are replaced by ones that never wait.
     """
     kept = {
         name: value
         for name, value in base.items()
-        if name not in _DROPPED
-        and not name.startswith(("GROKMINI_", "BASH_FUNC_"))
-        and not is_secret_name(name)
+        if name not in _DROPPED and not name.startswith(("GROKMINI_", "BASH_FUNC_"))
     }
     kept.update(_FIXED)
     return kept
+
+
+def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """The environment a command gets, made from the one we were started in: quiet, and without anything that holds a
+    key, token or password going by its name.
+    """
+    return {name: value for name, value in quiet_environment(base).items() if not is_secret_name(name)}
 
 
 def profile_environment(profile: Profile, cache: str) -> dict[str, str]:

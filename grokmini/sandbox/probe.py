@@ -87,7 +87,9 @@ def _has_seccomp(reasons: dict[str, str]) -> bool:
 
 
 def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, bool]:
-    program = shutil.which("bwrap", path=path)
+    # A folder that is not absolute is the project's own.
+    folders = [folder for folder in (path or os.defpath).split(os.pathsep) if folder.startswith("/")]
+    program = shutil.which("bwrap", path=os.pathsep.join(folders))
     if program is None:
         reasons["bubblewrap"] = "bwrap is not installed"
         return None, False
@@ -105,7 +107,9 @@ def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, b
 
 def try_seatbelt(program: str, reasons: dict[str, str]) -> str | None:
     """The program that confines on macOS, None where it fails."""
-    failure = _failure_of((program, "-p", "(version 1)(allow default)(deny file-write*)", "--", "/usr/bin/true"))
+    failure = _failure_of(
+        (program, "-p", "(version 1)(allow default)(deny file-write*)", "--", "/usr/bin/true")
+    )
     if failure is None:
         return program
     reasons["seatbelt"] = failure
@@ -116,7 +120,14 @@ def _failure_of(words: tuple[str, ...]) -> str | None:
     """Why a command fails, None when it does not."""
     try:
         done = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, cwd="/"
+            words,
+            cwd="/",
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            start_new_session=True,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)

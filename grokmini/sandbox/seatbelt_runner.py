@@ -189,6 +189,7 @@ def holes_of(words: tuple[str, ...], policy: Policy) -> tuple[str, ...]:
             capture_output=True,
             timeout=PROOF_LIMIT,
             check=False,
+            start_new_session=True,
         )
         return tuple(" ".join(hole).strip() for hole in json.loads(done.stdout))
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -74,7 +74,15 @@ def _parents_by_ps() -> Iterator[tuple[int, int]]:
 
     words = ("/bin/ps", "-A", "-o", "pid=", "-o", "ppid=")
     with suppress(OSError, subprocess.TimeoutExpired):
-        listed = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+        listed = subprocess.run(
+            words,
+            env={},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=5,
+            check=False,
+            start_new_session=True,
+        )
         for line in listed.stdout.splitlines():
             child, parent = map(int, line.split())
             yield child, parent

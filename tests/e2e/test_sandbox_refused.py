@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import pytest
 
 from tests.e2e.program import Place
 from tests.e2e.sandboxed import PYTHON, Result, add_git_config, session
+from tests.sandbox.places import not_temporary
 
 CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
@@ -21,14 +19,13 @@ CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1]
 @pytest.fixture
 def place(place: Place) -> Iterator[Place]:
     """A place whose home is in no temporary folder, where commands could write, with two repositories."""
-    home = Path(tempfile.mkdtemp(prefix="home-", dir=sys.prefix))
-    place = Place(home, place.project)
-    add_git_config(place)
-    (home / ".bashrc").write_text("# mine\n")
-    for words in ("init -q", "commit -q --allow-empty -m one", "branch side", "init -q --bare bare"):
-        subprocess.run(["git", *words.split()], cwd=place.project, env=place.environment(), check=True)
-    yield place
-    shutil.rmtree(home)
+    with not_temporary() as home:
+        place = Place(home, place.project)
+        add_git_config(place)
+        (home / ".bashrc").write_text("# mine\n")
+        for words in ("init -q", "commit -q --allow-empty -m one", "branch side", "init -q --bare bare"):
+            subprocess.run(["git", *words.split()], cwd=place.project, env=place.environment(), check=True)
+        yield place
 
 
 def said_of(result: Result) -> str:

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Mapping, Sequence
 
 from grokmini.protocol.errors import SampleError, SampleErrorKind
-from grokmini.sandbox.environment import quiet_environment
+from grokmini.text.quiet import quiet_environment
 
 COMMAND_SECONDS = 30.0
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from grokmini.sandbox.profile import OFF, Profile
+from grokmini.text.quiet import quiet_environment
 
 _CACHE_VARIABLES: Final = {
     "PIP_CACHE_DIR": "pip",
@@ -19,46 +20,6 @@ _CACHE_VARIABLES: Final = {
     "GOCACHE": "go",
     "XDG_CACHE_HOME": "xdg",
 }
-_FIXED: Final = {
-    "TERM": "dumb",
-    "CI": "1",
-    "NO_COLOR": "1",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "PAGER": "cat",
-    "GIT_PAGER": "cat",
-    "MANPAGER": "cat",
-    "SYSTEMD_PAGER": "cat",
-    "GH_PAGER": "cat",
-    "AWS_PAGER": "",
-    "EDITOR": "true",
-    "VISUAL": "true",
-    "GIT_EDITOR": "true",
-    "GIT_SEQUENCE_EDITOR": "true",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GCM_INTERACTIVE": "never",
-    "SSH_ASKPASS_REQUIRE": "never",
-    "GPG_TTY": "",
-    "PIP_NO_INPUT": "1",
-}
-
-_DROPPED: Final = frozenset(
-    {
-        "BASH_ENV",
-        "ENV",
-        "PROMPT_COMMAND",
-        "SSH_ASKPASS",
-        "GIT_ASKPASS",
-        "SUDO_ASKPASS",
-        "FORCE_COLOR",
-        "CLICOLOR_FORCE",
-        "COLORTERM",
-        "COLUMNS",
-        "LINES",
-        "LESSOPEN",
-        "_",
-    }
-)
-
 _SECRET_WORDS: Final = frozenset(
     {
         "TOKEN",
@@ -84,19 +45,6 @@ def is_secret_name(name: str) -> bool:
     if not _SECRET_WORDS.isdisjoint(words):
         return True
     return not _SECRET_PAIRS.isdisjoint(pairwise(words))
-
-
-def quiet_environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a command that waits for nobody: without start-up files of shells, programs that ask for
-    passwords, and our own `GROKMINI_*` variables; pagers and editors are replaced by ones that never wait.
-    """
-    kept = {
-        name: value
-        for name, value in base.items()
-        if name not in _DROPPED and not name.startswith(("GROKMINI_", "BASH_FUNC_"))
-    }
-    kept.update(_FIXED)
-    return kept
 
 
 def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:

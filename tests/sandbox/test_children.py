@@ -11,7 +11,8 @@ import pytest
 
 from grokmini.repl.clipboard import read_clipboard
 from grokmini.sampler.credentials import Credential
-from grokmini.sandbox.environment import neutral_environment, quiet_environment
+from grokmini.sandbox.environment import neutral_environment
+from grokmini.text.quiet import quiet_environment
 
 PACKAGE = Path(__file__).resolve().parents[2] / "grokmini"
 STARTERS = {

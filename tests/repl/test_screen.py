@@ -226,7 +226,9 @@ async def test_too_much_that_waits_asks_for_a_pause(ends: tuple[int, int]) -> No
     reader.start()
     async with asyncio.timeout(SECONDS):
         await waiting
+    pty.screen.leave()
     os.close(pty.slave)
+    await asyncio.to_thread(reader.join)  # else it reads what is next to get that descriptor's number
 
 
 def drain(master: int) -> None:

@@ -18,6 +18,7 @@ _CACHE_VARIABLES: Final = {
     "npm_config_cache": "npm",
     "CARGO_HOME": "cargo",
     "GOCACHE": "go",
+    "GOMODCACHE": "go/mod",
     "XDG_CACHE_HOME": "xdg",
 }
 _SECRET_WORDS: Final = frozenset(

@@ -29,8 +29,8 @@ _DEVBOX: Final = (
     "/etc/cron.weekly", "/etc/cron.monthly", "/var/spool/cron", "/var/spool/at",
 )  # fmt: skip
 _TOOLCHAINS: Final = (
-    ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv/versions", ".local/share/uv/python", ".local/share/mise",
-    ".asdf/installs", ".sdkman/candidates", "go/bin", "go/pkg/mod",
+    ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv", ".rbenv", ".asdf", ".volta", ".local/share/uv/python",
+    ".local/share/uv/tools", ".local/share/pipx", ".local/share/mise", ".sdkman/candidates", "go/bin", "go/pkg/mod",
     ".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes",
 )  # fmt: skip
 

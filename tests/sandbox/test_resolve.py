@@ -73,6 +73,15 @@ async def test_under_strict_git_knows_its_settings_and_nothing_else_of_the_home_
             assert (await said(runner, command, around.cwd)).startswith("Someone\ncat: ")
 
 
+def test_strict_reads_toolchains_with_what_their_shims_look_for_and_no_keys_beside_them(tmp_path: Path) -> None:
+    around = _around(tmp_path)
+    for name in (".pyenv/libexec", ".asdf/lib", ".local/share/uv/tools", ".local/share/uv/credentials"):
+        (Path(around.home) / name).mkdir(parents=True)
+    roots = resolve(built_in("strict"), around, explicit=False).read_roots
+    assert {f"{around.home}/{name}" for name in (".pyenv", ".asdf", ".local/share/uv/tools")} <= set(roots)
+    assert not any("credentials" in root or root.endswith("/uv") for root in roots)
+
+
 def test_read_only_does_not_write_the_folder_even_where_it_lies_in_a_temporary_one(tmp_path: Path) -> None:
     around = replace(_around(tmp_path), env={"TMPDIR": str(tmp_path)})
     policy = resolve(built_in("read-only"), around, explicit=False)
@@ -118,6 +127,7 @@ def test_caches_of_package_managers_are_our_own_and_made_when_needed(tmp_path: P
     policy = resolve(built_in("workspace"), around, explicit=False)
     make_folders(policy)
     env = profile_environment(built_in("workspace"), around.cache)
+    assert env["GOCACHE"] in policy.caches and Path(env["GOMODCACHE"]).is_relative_to(env["GOCACHE"])
     assert env["PIP_CACHE_DIR"] in policy.caches and Path(env["PIP_CACHE_DIR"]).is_dir()
     assert Path(policy.scratch).is_dir()
     assert profile_environment(built_in("off"), around.cache) == {}

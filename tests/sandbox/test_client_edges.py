@@ -396,7 +396,8 @@ async def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     for number in range(10):
         assert await said(runner, f"echo {number}", root) == f"{number}\\n"
-    for left in (0, 1, 2, 3, 4, 6):
+    before = len(os.listdir("/proc/self/fd"))
+    for left in (0, 1, 2, 3, 4, 5, 6):
         taken = []
         try:
             while True:
@@ -415,8 +416,10 @@ async def main():
         for fd in taken:
             os.close(fd)
         assert await said(runner, "echo on", root) == "on\\n"
+        async with asyncio.timeout(20):  # no more than a spare is on its way
+            while len(os.listdir("/proc/self/fd")) > before + (2 if machine else 0):
+                await asyncio.sleep(0.01)
     await runner.close()
-    print(len(os.listdir("/proc/self/fd")))
 
 asyncio.run(main())
 """
@@ -427,7 +430,6 @@ def test_with_few_descriptors_commands_fail_one_by_one_and_then_run_again(tmp_pa
     words = [sys.executable, "-c", _FEW, str(tmp_path), machine]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < 12
 
 
 def test_nothing_of_it_forks_the_agent(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ OPTIONS: tuple[Option, ...] = (
         "value",
         "NAME",
         suggestions=SANDBOX_PROFILES,
-        about="What commands may do. Own profiles are in sandbox.toml. A profile named so is kept whole or refused.",
+        about="What commands and file tools may do; workspace where nothing is named. Own profiles are in "
+        "sandbox.toml. A profile named so is kept whole or refused.",
     ),
     Option(
         ("--sandbox-best-effort",),

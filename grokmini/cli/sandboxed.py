@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # what confines is loaded when something is to be confined
     from grokmini.sandbox.resolve import Around
     from grokmini.sandbox.switch import ConfiningRunner, SessionRunner
 
-UNASKED_PROFILE: Final = OFF
+UNASKED_PROFILE: Final = DEFAULT
 """The profile where nobody named one."""
 
 

@@ -11,7 +11,8 @@ SETTINGS: dict[str, str] = {
     "shell.timeout_secs": "Seconds that a command may take unless the model asks for more.",
     "shell.max_timeout_secs": "The most seconds that the model may ask for.",
     "shell.output_limit": "Characters of a command's output that the model gets; all of it is kept in a file.",
-    "sandbox.profile": "What commands may do: off, workspace, read-only, strict, devbox or one of sandbox.toml.",
+    "sandbox.profile": "What commands may do: off, workspace (the default), read-only, strict, devbox or one of "
+    "sandbox.toml.",
     "sandbox.protect_secrets": "Hide private keys, tokens and the like from commands, where bubblewrap works.",
     "sandbox.protect_env_files": "Hide the project's .env files from commands, too.",
     "tools.skip_read_before_edit": "Let the model change files that it has not read as they are now.",

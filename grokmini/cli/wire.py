@@ -40,6 +40,7 @@ from grokmini.session.stream import EventStream, Subscription
 from grokmini.session.titles import may_be_asked
 from grokmini.session.turn import CONCISE_WINDOW
 from grokmini.store.sessions import OpenSession
+from grokmini.text.title import quoted
 from grokmini.tools.builtin.todo_write import TodoStore, todos_from
 from grokmini.tools.contract import Resources
 from grokmini.tools.permission import PermissionPolicy
@@ -100,10 +101,7 @@ async def start_session(
     `may_title` says which models may be asked for a title; `ask_about_profile` asks the person about a project's
     sandbox profile that grants more than `workspace`; `mechanisms` to confine with are found by trying.
     """
-    registry, rules = (
-        _registry(root),
-        _rules(root),
-    )  # what was asked for wrongly is said before a session is made
+    registry, rules = _registry(root), _rules(root)  # what is wrong there is said before a session is made
     opened = await open_files(
         open_as,
         root.places,
@@ -121,15 +119,7 @@ async def start_session(
     for notice in setup.notices:
         stream.emit(notice)
     opened.files.on_trouble = stream.emit
-    chat, _ = start_chat(
-        opened.items,
-        opened.files,
-        on_event=lambda event: _tell(stream, event),
-        on_factor=opened.files.factor_learnt,
-        usage=opened.summary.usage_rows or {"main": opened.summary.usage},
-        factors=opened.token_factors,
-        clear_age=root.settings.compaction.pruning.hard_clear_age_turns,
-    )
+    chat = _start_chat(root, opened, stream)
     parts = _connect(
         root,
         opened,
@@ -155,6 +145,19 @@ async def start_session(
         sandbox,
         sandbox.runner.kill_now,
     )
+
+
+def _start_chat(root: Root, opened: OpenSession, stream: EventStream) -> ChatHandle:
+    chat, _ = start_chat(
+        opened.items,
+        opened.files,
+        on_event=lambda event: _tell(stream, event),
+        on_factor=opened.files.factor_learnt,
+        usage=opened.summary.usage_rows or {"main": opened.summary.usage},
+        factors=opened.token_factors,
+        clear_age=root.settings.compaction.pruning.hard_clear_age_turns,
+    )
+    return chat
 
 
 async def _confined(
@@ -276,7 +279,7 @@ def _announce(
         prompts = sum(
             isinstance(stored.item, UserItem) and stored.item.is_real_prompt for stored in opened.items
         )
-        text = f'going on with "{opened.summary.title}", {plural(prompts, "prompt")} so far'
+        text = f"going on with {quoted(opened.summary.title)}, {plural(prompts, 'prompt')} so far"
         stream.emit(Notice("info", text, "resumed"))
     worked_in = opened.summary.current_cwd or opened.summary.cwd
     if opened.items and worked_in != join_surrogates(str(root.cwd)):

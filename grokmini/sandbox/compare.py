@@ -58,9 +58,9 @@ def _patterns_lifted(new: Policy, old: Policy) -> Iterator[str]:
     area = _readable(new)
     for pattern in old.denied_globs:
         place = os.path.realpath(pattern[: min(map(pattern.find, "*?["), key=_found)].rpartition("/")[0] or "/")
-        if pattern not in new.denied_globs and not _below_any(place, area.but):
-            if _below_any(place, area.roots) or any(_below_any(root, (place,)) for root in area.roots):
-                yield pattern
+        hidden = pattern in new.denied_globs or _below_any(place, area.but)
+        if not hidden and any(_below_any(place, (root,)) or _below_any(root, (place,)) for root in area.roots):
+            yield pattern
 
 
 def _found(place: int) -> int:

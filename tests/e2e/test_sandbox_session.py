@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.inline_terminal import inline_terminal
-from tests.e2e.program import Place
+from tests.e2e.program import PROGRAM, SECONDS, Place
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.places import not_temporary
 
 LOOSEN = "Loosen the sandbox"
 OUTSIDE = "Run it outside of the sandbox?"
+LOST = "Not enforced by the sandbox here"
+AS_SOMEBODY = (
+    shutil.which("bwrap") or "bwrap",
+    "--unshare-user",
+    "--uid",
+    "1000",
+    "--gid",
+    "1000",
+    "--dev-bind",
+    "/",
+    "/",
+    "--",
+)
+"""Runs the program with an ordinary user's number and none of root's powers, whoever runs the test."""
 
 
 @pytest.fixture
@@ -181,3 +197,67 @@ def test_marks_of_a_sandbox_set_by_hand_switch_nothing_off(place: Place) -> None
     assert done.returncode == 0, done.stderr
     assert not (place.home.parent / "other" / "z").exists()
     assert re.search(r"code [12]", results(server)[0])
+
+
+def ask(
+    place: Place, server: ModelServer, env: dict[str, str], around: tuple[str, ...]
+) -> subprocess.CompletedProcess[str]:
+    """A headless run that may do everything, started by these words."""
+    return subprocess.run(
+        [*around, str(PROGRAM), "-p", "go", "--yolo"],
+        cwd=place.project,
+        env=place.environment(server) | env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("around", [(), AS_SOMEBODY], ids=["as we are", "as an ordinary user"])
+@pytest.mark.parametrize("bwrap", ["with bubblewrap", "where it fails"])
+def test_h55_work_in_the_folder_is_possible_and_none_outside(
+    place: Place, bwrap: str, around: tuple[str, ...]
+) -> None:
+    env = without_bwrap(place) if bwrap == "where it fails" else {}
+    edit = call("write", call_id="e", file_path="made.txt", content="made\n")
+    script = [*runs("pwd")[:1], reply(calls=[edit]), *runs("cat made.txt; echo x >../z; echo code $?")]
+    with ModelServer(script, strict=True) as server:
+        done = ask(place, server, env, around)
+    assert done.returncode == 0, done.stderr
+    first, _, last = results(server)
+    assert str(place.project) in first
+    assert "made\n" in last and "code 0" not in last and "../z" in last
+    assert not (place.project.parent / "z").exists()
+    fails = bwrap == "where it fails"
+    assert ("chmod, chown" in done.stderr) == fails
+    assert done.stderr.count(LOST) == int(fails), "once, and nothing where nothing is missing"
+
+
+def test_nothing_is_started_for_a_session_that_runs_no_command(place: Place) -> None:
+    with ModelServer([reply("hello")]) as server:
+        done = place.run("-p", "hi", "--output-format", "stream-json", server=server)
+    assert done.returncode == 0
+    assert '"sandbox":"workspace, untried"' in done.stdout
+    assert "sandbox_changed" not in done.stdout
+    assert done.stderr == ""
+
+
+def test_with_a_person_there_the_proof_is_made_unasked_and_shown(place: Place, tmp_path: Path) -> None:
+    with ModelServer() as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        terminal.see("sandbox workspace, untried")
+        terminal.wait_until(
+            lambda: any("sandbox workspace" in row and "untried" not in row for row in terminal.tmux.screen()),
+            "the profile, proved",
+        )
+        assert terminal.leave() == 0
+
+
+def test_a_default_that_was_never_named_is_not_kept_with_the_session(place: Place) -> None:
+    with ModelServer([reply("hello"), reply("again")]) as server:
+        assert place.run("-p", "hi", server=server).returncode == 0
+        refused = place.run("-p", "hi", "--continue", "--sandbox", "off", server=server)
+        assert refused.returncode == 0
+    assert '"sandbox_profile": "off"' in (place.sessions[0] / "summary.json").read_text().replace('":"', '": "')

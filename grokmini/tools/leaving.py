@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from grokmini.protocol.permission import PermissionOption
 from grokmini.sandbox.runner import CommandSpec
-from grokmini.text.paths import visible_path
+from grokmini.text.paths import real_path, visible_path
+from grokmini.tools.protected import named_paths
 from grokmini.tools.questions import once_options
 
 if TYPE_CHECKING:  # loaded when something is confined
@@ -79,29 +80,35 @@ async def what_was_stopped(
     """What the sandbox stopped of a command, by what it printed. `folders` are where it began and where it ended.
 
     A command that only reads cannot have been kept from writing: then the words are somebody else's, such as a log's.
+    And where it looks through many files, those it was not shown are told to the model, but are nobody's aim: there is
+    no sentence then, so that nobody is asked.
     """
     if policy is None or not output:
         return Stopped()
-    found = await asyncio.to_thread(_found, output, policy, command, tuple(dict.fromkeys(map(str, folders))))
+    places = tuple(dict.fromkeys(map(str, folders)))
+    found, meant = await asyncio.to_thread(_found, output, policy, command, places)
     if not found:
         return Stopped()
     told = [f"{visible_path(one.path)}: {visible_path(one.rule)}" for one in found[:MAX_NOTES]]
     notes = tuple(f"stopped by the sandbox: {text}; {one.hint}" for text, one in zip(told, found, strict=False))
-    return Stopped("; ".join(told), notes)
+    return Stopped("; ".join(told) if meant else "", notes)
 
 
-def _found(output: str, policy: Policy, command: str, folders: tuple[str, ...]) -> tuple[Refusal, ...]:
+def _found(
+    output: str, policy: Policy, command: str, folders: tuple[str, ...]
+) -> tuple[tuple[Refusal, ...], bool]:
+    """What was refused, and whether the command was about that."""
     from grokmini.sandbox.refusals import refusals
-
-    found = refusals(output, policy, folders[0], command=command, folders=folders[1:])
-    if not found or not _only_reads(command):
-        return found
-    return tuple(one for one in found if one.kind == "read")
-
-
-def _only_reads(command: str) -> bool:
     from grokmini.tools.read_only import objection
     from grokmini.tools.shell_parse import parse
 
+    found = refusals(output, policy, folders[0], command=command, folders=folders[1:])
+    if not found:
+        return (), False
     script = parse(command)
-    return not script.doubts and bool(script.commands) and not any(map(objection, script.commands))
+    if script.doubts or not script.commands or any(map(objection, script.commands)):
+        return found, True
+    words = [word for one in script.commands for word in (*one.words, *one.reads)]
+    named = set(map(str, map(real_path, named_paths(words, tuple(map(Path, folders))))))
+    hidden = tuple(one for one in found if one.kind == "read")
+    return hidden, any(one.path in named for one in hidden)

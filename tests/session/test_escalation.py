@@ -410,3 +410,14 @@ async def test_where_nothing_keeps_the_profile_each_command_and_edit_asks_and_re
         async with driven(place, server, interactive=False, **options) as driver:
             assert (await driver.ask("go")).exit_code == 4
         assert "--sandbox off" in results(driver)[0].prompt_text
+
+
+async def test_the_person_s_own_command_is_told_too_and_not_asked_about(place: Path) -> None:
+    with ModelServer([reply("never")]) as server:
+        async with driven(place, server) as driver:
+            driver.send(commands.RunShell(f"touch {place}/out/new"))
+            done = await driver.until(events.ShellFinished)
+        assert f"[stopped by the sandbox: {place}/out/new: only {place}/work" in done.output
+        assert "/sandbox" in done.output
+        assert driver.of(events.PermissionAsked) == []
+    assert not (place / "out/new").exists()

@@ -177,6 +177,24 @@ async def test_a_command_that_only_reads_was_not_kept_from_writing(tmp_path: Pat
     assert await what_was_stopped(said, None, "make", (ground.root,)) == ("", ())
 
 
+async def test_a_file_that_a_search_was_not_shown_is_told_and_not_asked_about(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    key = ground.out / "key"
+    key.write_text("secret")
+    policy = Policy("workspace", write_roots=(str(ground.root),), denied=(str(key),))
+    for command, asked in (
+        (f"cat {key}", True),
+        ("cat ../out/key | head", True),
+        (f"cp {key} here", True),
+        (f"grep -r x {ground.out}", False),
+        ("grep -r x ../out", False),
+        ("cat ../out/*", False),
+    ):
+        stopped = await what_was_stopped(f"grep: {key}: Permission denied\n", policy, command, (ground.root,))
+        assert bool(stopped.sentence) == asked, command
+        assert stopped.notes[0].startswith(f"stopped by the sandbox: {key}: {key} is denied"), command
+
+
 async def test_a_path_with_line_ends_cannot_forge_a_note(tmp_path: Path) -> None:
     ground = Ground(tmp_path)
     policy = Policy("x]\n[y", write_roots=(str(ground.root),))

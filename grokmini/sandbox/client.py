@@ -19,7 +19,7 @@ from grokmini.sandbox.anchors import Anchors
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
-from grokmini.sandbox.git_folders import make_hook_folders
+from grokmini.sandbox.git_folders import make_hook_folders, remove_redirections
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import (
     LAUNCHER,
@@ -324,6 +324,8 @@ class SandboxedRunner:
 
         def ended() -> None:
             session.commands.discard(command)
+            if not spec.outside:
+                remove_redirections(session.policy.protected)
             if session in self._retired:
                 self._retire(session)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
-_STEERS: Final = ("hooks", "config", "config.worktree", "info/attributes")
+_STEERS: Final = ("hooks", "config", "config.worktree", "info/attributes", "commondir")
 _MODULES: Final = 200
+_LOOKED_AT: Final = 65_536
+_WORKTREE: Final = re.compile(rb"^\s*worktree\s*=\s*(.+)$", re.M)
 
 
 def _real_git_folder(path: Path) -> bool:
@@ -66,13 +70,77 @@ def git_roots(cwd: str) -> tuple[str, ...]:
 def git_protected(cwd: str) -> tuple[str, ...]:
     """What steers git in these folders, there or not; with no repository yet, where it would be."""
     folders = git_folders(cwd) or (f"{cwd}/.git",)
-    found: list[str] = []
+    found = list(_own_pointers(cwd))
     for folder in folders:
         found += [f"{folder}/{name}" for name in ("hooks", "config")]
         found += [f"{folder}/{name}" for name in _STEERS[2:] if os.path.lexists(f"{folder}/{name}")]
-        modules = sorted(Path(folder, "modules").glob("*/config"))[:_MODULES]
-        found += [str(config.with_name(name)) for config in modules for name in ("hooks", "config")]
+        for module in islice(_modules(Path(folder, "modules")), _MODULES):
+            found += [str(module / name) for name in ("hooks", "config")]
+            found += _worktree_pointer(module)
     return tuple(dict.fromkeys(found))
+
+
+def _own_pointers(cwd: str) -> Iterator[str]:
+    """The files that lead git from a linked worktree, or a submodule, to its folder and on to its settings."""
+    real = Path(os.path.realpath(cwd))
+    dot = next((folder / ".git" for folder in (real, *real.parents) if os.path.lexists(folder / ".git")), None)
+    if dot is None or not dot.is_file() or not git_folders(cwd):
+        return
+    yield str(dot)
+    inner = Path(os.path.realpath(dot.parent / (_pointer(dot, "gitdir: ") or "")))
+    if (inner / "commondir").is_file():
+        yield str(inner / "commondir")
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """The git folders of submodules, and of theirs: a name may hold slashes."""
+    with suppress(OSError):
+        for path in sorted(folder.iterdir()):
+            if path.is_symlink() or not path.is_dir():
+                continue
+            if (path / "config").exists():
+                yield path
+                yield from _modules(path / "modules")
+            else:
+                yield from _modules(path)
+
+
+def _worktree_pointer(module: Path) -> Iterator[str]:
+    """The `.git` file of a submodule's files, where it is one and leads back to it."""
+    try:
+        named = _WORKTREE.search((module / "config").read_bytes()[:_LOOKED_AT])
+    except OSError:
+        return
+    dot = Path(os.path.realpath(module / os.fsdecode(named[1].strip())), ".git") if named else module
+    target = _pointer(dot, "gitdir: ") if dot.is_file() and not dot.is_symlink() else None
+    if target is not None and os.path.realpath(dot.parent / target) == str(module):
+        yield str(dot)
+
+
+def remove_redirections(protected: Iterable[str]) -> tuple[str, ...]:
+    """Take away what a command left in a git folder to have other settings read than the protected ones.
+
+    Git reads them where a file `commondir` in the folder leads: there is none in an ordinary one, and in that of a
+    linked worktree it leads back. Returns what was put right.
+    """
+    found: list[str] = []
+    known = frozenset(protected)
+    for folder in (Path(path).parent for path in known if path.endswith("/config")):
+        if folder.name != ".git" and "modules" not in folder.parts:
+            continue  # our own settings, in a folder of that name
+        stray = folder / "commondir"
+        if str(stray) not in known and os.path.lexists(stray) and not stray.is_dir():
+            with suppress(OSError):
+                stray.unlink()
+                found.append(str(stray))
+        for linked in sorted(folder.glob("worktrees/*/commondir")):
+            leads_to = _pointer(linked, "")
+            if leads_to is None or os.path.realpath(linked.parent / leads_to) != os.path.realpath(folder):
+                with suppress(OSError):
+                    linked.unlink()
+                    linked.write_text("../..\n")
+                    found.append(str(linked))
+    return tuple(found)
 
 
 def make_hook_folders(protected: Iterable[str]) -> None:

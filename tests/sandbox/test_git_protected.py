@@ -1,0 +1,158 @@
+"""What steers git stays as it is, whatever commands do, in every kind of repository; and git still works there."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grokmini.sandbox.client import SandboxedRunner
+from grokmini.sandbox.git_folders import git_protected, remove_redirections
+from grokmini.sandbox.profile import built_in
+from grokmini.sandbox.resolve import Around, resolve
+from tests.sandbox.places import said
+from tests.sandbox.resolved import around_of, resolved
+
+NAMES = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
+GIT = " ".join(("git", *NAMES))
+
+
+def git(folder: Path, *words: str) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(["git", *NAMES, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def repository(folder: Path) -> Path:
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "one")
+    return folder
+
+
+@asynccontextmanager
+async def working(around: Around) -> AsyncIterator[SandboxedRunner]:
+    """A runner that looks anew before each command, as a session's does."""
+    runner = SandboxedRunner(
+        resolved(around),
+        rescan=lambda: replace(resolve(built_in("workspace"), around, explicit=False), temp=()),
+    )
+    try:
+        yield runner
+    finally:
+        await runner.close()
+
+
+async def test_a_repository_that_a_command_made_is_covered_from_the_next_command_on(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    work = Path(around.cwd)
+    async with working(around) as runner:
+        assert "Initialized" in await said(runner, "git init -b main", work)
+        await said(runner, "echo '[core] fsmonitor = x' >>.git/config; echo x >.git/hooks/pre-commit", work)
+        await said(runner, "mv .git .moved; mkdir .grokmini; echo x >.grokmini/config.toml", work)
+        await said(
+            runner, "echo y >.grokmini/config.toml; echo y >.grokmini/sandbox.toml; mv .grokmini g", work
+        )
+        assert "one" in await said(runner, f"{GIT} commit --allow-empty -m one; git switch -c side", work)
+    assert "fsmonitor" not in (work / ".git/config").read_text()
+    assert not (work / ".git/hooks/pre-commit").exists()
+    assert (work / ".grokmini/config.toml").read_text() == "x\n", (
+        "of the command that made the folder nothing is promised"
+    )
+    assert not (work / ".grokmini/sandbox.toml").exists()
+
+
+@pytest.mark.parametrize("place", [".git/commondir", ".git/modules/deep/name/commondir"])
+async def test_git_is_not_led_to_other_settings_by_a_file_that_redirects_it(tmp_path: Path, place: str) -> None:
+    around = around_of(tmp_path)
+    work = repository(Path(around.cwd))
+    git(work, "submodule", "add", "-q", str(repository(tmp_path / "sub")), "deep/name")
+    hostile = "cp -r .git/objects .git/refs evil/; "
+    hostile += f"printf '[core]\\n\\tfsmonitor = touch {tmp_path}/ran;\\n' >evil/config"
+    async with working(around) as runner:
+        await said(runner, f"mkdir evil; {hostile}; echo {work}/evil >{place}; git status", work)
+        (tmp_path / "ran").unlink(missing_ok=True)  # inside, it may have run
+    git(work, "status")
+    assert not (tmp_path / "ran").exists()
+    assert not (work / place).exists()
+
+
+async def test_a_redirection_that_was_there_before_is_nobodys_to_take_away(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    work = repository(Path(around.cwd))
+    (work / ".git/commondir").write_text(".\n")
+    async with working(around) as runner:
+        await said(runner, "echo ../evil >.git/commondir; rm .git/commondir", work)
+    assert (work / ".git/commondir").read_text() == ".\n"
+
+
+async def test_a_linked_worktree_commits_and_cannot_be_led_elsewhere(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    main, linked = repository(tmp_path / "main"), Path(around.cwd)
+    linked.rmdir()
+    git(main, "worktree", "add", "-q", str(linked))
+    git(main, "worktree", "add", "-q", str(tmp_path / "third"))
+    inner = main / ".git/worktrees"
+    async with working(around) as runner:
+        assert "two" in await said(runner, f"echo a >a; git add a; {GIT} commit -m two", linked)
+        script = f"echo x >{main}/.git/hooks/pre-commit; echo x >>{main}/.git/config; rm -f .git; echo x >.git"
+        await said(runner, f"{script}; echo {linked}/evil >{inner}/work/commondir", linked)
+        await said(runner, f"echo {linked}/evil >{inner}/third/commondir", linked)
+        assert "cannot create" in await said(runner, f"echo x >{main}/other", linked)
+    assert not (main / ".git/hooks/pre-commit").exists()
+    assert (linked / ".git").read_text().startswith("gitdir: ")
+    assert [(inner / name / "commondir").read_text() for name in ("work", "third")] == ["../..\n"] * 2
+    assert git(linked, "log", "--format=%s").split() == ["two", "one"]
+    assert git(tmp_path / "third", "log", "--format=%s").split() == ["one"]
+
+
+async def test_a_submodule_keeps_its_settings_and_works(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    work = repository(Path(around.cwd))
+    git(work, "submodule", "add", "-q", str(repository(tmp_path / "sub")), "deep/name")
+    git(work, "commit", "-q", "-m", "sub")
+    module = work / ".git/modules/deep/name"
+    before = (module / "config").read_text(), (work / "deep/name/.git").read_text()
+    async with working(around) as runner:
+        text = await said(runner, f"cd deep/name && echo a >a && git add a && {GIT} commit -m two", work)
+        assert "two" in text
+        await said(runner, f"echo x >>{module}/config; echo x >{module}/hooks/pre-commit", work)
+        await said(runner, "rm deep/name/.git; mv deep/name/.git x; mv deep away; echo x >deep/name/.git", work)
+        assert "three" in await said(
+            runner, f"git add deep && {GIT} commit -m three && git switch -c side", work
+        )
+    assert ((module / "config").read_text(), (work / "deep/name/.git").read_text()) == before
+    assert not (module / "hooks/pre-commit").exists()
+
+
+async def test_in_a_submodule_its_own_folder_is_written_and_no_other(tmp_path: Path) -> None:
+    upper = repository(tmp_path / "upper")
+    git(upper, "submodule", "add", "-q", str(repository(tmp_path / "sub")), "name")
+    around = replace(around_of(tmp_path), cwd=str(upper / "name"))
+    async with working(around) as runner:
+        assert "two" in await said(runner, f"{GIT} commit --allow-empty -m two", around.cwd)
+        await said(
+            runner, f"echo x >>../.git/modules/name/config; rm .git; echo x >.git; touch {upper}/no", around.cwd
+        )
+    assert "gitdir" in (upper / "name/.git").read_text()
+    assert "x" not in (upper / ".git/modules/name/config").read_text().split()
+    assert not (upper / "no").exists()
+
+
+def test_a_pointer_of_a_submodule_that_leads_elsewhere_protects_nothing(tmp_path: Path) -> None:
+    work, victim = repository(tmp_path / "work"), tmp_path / "victim"
+    victim.mkdir()
+    (victim / ".git").write_text("gitdir: elsewhere\n")
+    module = work / ".git/modules/m"
+    module.mkdir(parents=True)
+    (module / "config").write_text(f"[core]\n\tworktree = {victim}\n")
+    assert not [path for path in git_protected(str(work)) if str(victim) in path]
+
+
+def test_only_git_folders_are_put_right(tmp_path: Path) -> None:
+    (tmp_path / "commondir").write_text("mine")
+    assert remove_redirections((f"{tmp_path}/config",)) == ()
+    assert (tmp_path / "commondir").exists()

@@ -73,7 +73,19 @@ def mounts_of(policy: Policy) -> Mounts:
         put(path, "mask")
         _pin(path, roots, put)
     ordered = sorted(chosen.items(), key=lambda item: (item[0].count("/") if item[0] != "/" else 0, item[0]))
-    return Mounts(tuple(Mount(*item) for item in ordered), tuple(uncovered), tuple(absent))
+    return Mounts(_without_idle_pins(ordered), tuple(uncovered), tuple(absent))
+
+
+def _without_idle_pins(ordered: Iterable[tuple[str, str]]) -> tuple[Mount, ...]:
+    """The mounts, from the top down, but for pins in what is read-only: a pin would be writable there, and nothing
+    can be renamed there anyway.
+    """
+    kept: dict[str, str] = {}
+    for path, how in ordered:
+        above = (kept.get(str(parent), "") for parent in Path(path).parents)
+        if how != "pin" or next((one for one in above if one in ("read", "write")), "") != "read":
+            kept[path] = how
+    return tuple(Mount(*item) for item in kept.items())
 
 
 def is_below_any(path: str, roots: Iterable[str]) -> bool:

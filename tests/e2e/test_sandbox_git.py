@@ -108,6 +108,30 @@ def test_a_linked_worktree_is_worked_in(place: Place, tmp_path: Path) -> None:
     assert not (main / ".git/hooks/post-commit").exists()
 
 
+def test_under_read_only_a_repository_is_looked_at_and_nothing_else(place: Place) -> None:
+    git(place, "init")
+    git(place, "commit", "--allow-empty", "-m", "one")
+    looked, copied, refused = session(
+        place,
+        "git status --short --branch && git log --format=%s",
+        "git clone -q . $(mktemp -d)/copy && echo copied",
+        "git commit --allow-empty -m two",
+        profile="read-only",
+    )
+    assert (looked.head, looked.printed) == ("exit: 0", "## main\none")
+    assert (copied.head, copied.printed) == ("exit: 0", "copied")
+    assert refused.head != "exit: 0"
+    assert any(f"{place.project}/.git" in note and "read-only" in note for note in refused.notes), refused
+    assert git(place, "log", "--format=%s") == "one"
+
+
+def test_under_strict_commits_are_made_in_the_name_of_the_person(place: Place) -> None:
+    works(
+        place, "git init && touch f && git add f && git commit -m one", "git switch -c side", profile="strict"
+    )
+    assert git(place, "log", "--format=%an: %s", "side") == "Someone: one"
+
+
 def history(place: Place) -> None:
     """A repository of 500 commits and a change that is not committed, made in one go."""
     git(place, "init")

@@ -88,6 +88,19 @@ def test_read_only_does_not_write_the_folder_even_where_it_lies_in_a_temporary_o
     assert around.cwd not in policy.write_roots and around.cwd in policy.protected
 
 
+async def test_under_read_only_nothing_of_a_repository_in_a_temporary_folder_is_written(tmp_path: Path) -> None:
+    around = replace(_around(tmp_path), env={"TMPDIR": str(tmp_path)}, scratch="", cache="")
+    _git(Path(around.cwd), "init")
+    (Path(around.cwd) / ".grokmini").mkdir()
+    async with running(resolve(built_in("read-only"), around, explicit=False)) as runner:
+        touched = (
+            "touch new; for d in . .git .git/refs .git/hooks .grokmini; do touch $d/new; mkdir $d/more; done"
+        )
+        await said(runner, f"touch ../beside; {touched} 2>/dev/null", around.cwd)
+    assert (tmp_path / "beside").exists()
+    assert [path for path in Path(around.cwd).rglob("*") if path.name in ("new", "more")] == []
+
+
 def test_a_profile_cannot_open_our_own_folders(tmp_path: Path) -> None:
     around = _around(tmp_path)
     with pytest.raises(SandboxError):

@@ -69,7 +69,7 @@ class LauncherProcess:
         self._asked = 0
         self._refill: asyncio.TimerHandle | None = None
         self._loop.add_reader(control, self._on_message)
-        self._ask_for_spares(1)
+        self._ask_for_spares(kept=1)
 
     @property
     def pid(self) -> int:
@@ -89,7 +89,7 @@ class LauncherProcess:
             return self._spares.popleft()
         future: asyncio.Future[Spare] = self._loop.create_future()
         self._waiting.append(future)
-        self._ask_for_spares(len(self._waiting))
+        self._ask_for_spares(kept=0)
         try:
             async with asyncio.timeout(SPARE_LIMIT):
                 return await future
@@ -105,10 +105,11 @@ class LauncherProcess:
 
     def _make_up(self) -> None:
         self._refill = None
-        self._ask_for_spares(len(self._waiting) + 1)
+        self._ask_for_spares(kept=1)
 
-    def _ask_for_spares(self, wanted: int) -> None:
-        """Ask for as many as are missing from so many, those that are on their way counted in."""
+    def _ask_for_spares(self, *, kept: int) -> None:
+        """Ask for what is missing: one for each who waits and so many to keep; some may be on their way."""
+        wanted = kept + sum(not future.done() for future in self._waiting)
         try:
             while len(self._spares) + self._asked < wanted:
                 self._control.send(b"F")

@@ -199,7 +199,7 @@ class DirectTransport(httpx.AsyncBaseTransport):
                     port,
                     ssl=context,
                     server_hostname=host if context else None,
-                    happy_eyeballs_delay=HAPPY_EYEBALLS_SECONDS,
+                    happy_eyeballs_delay=None if _is_address(host) else HAPPY_EYEBALLS_SECONDS,
                 )
         except TimeoutError as error:
             raise httpx.ConnectTimeout("timed out") from error
@@ -288,6 +288,11 @@ async def _read_head(connection: Connection) -> tuple[Head, bytes]:
 
 def _default_port(scheme: str) -> int:
     return 443 if scheme == "https" else 80
+
+
+def _is_address(host: str) -> bool:
+    """Whether there is only this one place to connect to: no race then, whose winner a cancel would leave open."""
+    return ":" in host or host.replace(".", "").isdigit()
 
 
 def _reason(error: OSError | UnicodeError) -> str:

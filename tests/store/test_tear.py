@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pytest
+
 from grokmini.protocol.items import Stored
 from grokmini.store.layout import HISTORY, SUMMARY, UPDATES
 from grokmini.store.sessions import SessionStore
@@ -14,6 +16,8 @@ from tests.store.accepted import go_on, refusal_of, sample_session
 
 FEW = 12
 """Places tried in each file unless all are."""
+
+every_file = pytest.mark.parametrize("name", [HISTORY, UPDATES, SUMMARY])
 
 Damage = Callable[[bytes, int], bytes]
 
@@ -44,35 +48,34 @@ def places(size: int, full: bool) -> Iterable[int]:
     return range(size) if full else sorted({*range(0, size, max(1, size // FEW)), size - 2, size - 1})
 
 
-async def try_all(root: Path, damage: Damage, *, full: bool) -> None:
-    """Damage each file of the sample at each place and go on with the session."""
+async def try_all(root: Path, name: str, damage: Damage, *, full: bool) -> None:
+    """Damage that file of the sample at each place and go on with the session."""
     session, items = await sample_session(root / "state")
     kept = root / "kept"
     shutil.copytree(session.directory, kept)
     events = list(read_updates(kept))
-    for name in (HISTORY, UPDATES, SUMMARY):
-        before = (kept / name).read_bytes()
-        for place in places(len(before), full):
-            shutil.rmtree(session.directory)
-            shutil.copytree(kept, session.directory)
-            after = damage(before, place)
-            (session.directory / name).write_bytes(after)
-            told = list(read_updates(session.directory))
-            again = SessionStore(root / "state").open(session.session_id)
-            lines = whole_lines(before, after)
-            if name == HISTORY:
-                assert_kept(again.items, [items[number] for number in lines], place)
-                assert bool(again.notices) == (len(after.splitlines()) > len(again.items)), place
-            else:
-                assert list(again.items) == items, (name, place)
-            if name == UPDATES:
-                rest = iter(told)
-                assert all(events[number] in rest for number in lines), place
-            refusal = refusal_of(await go_on(again))
-            assert not refusal, (damage.__name__, name, place, refusal)
-            third = SessionStore(root / "state").open(session.session_id)
-            assert_kept(third.items, list(again.items)[:1], place)
-            await third.files.close()
+    before = (kept / name).read_bytes()
+    for place in places(len(before), full):
+        shutil.rmtree(session.directory)
+        shutil.copytree(kept, session.directory)
+        after = damage(before, place)
+        (session.directory / name).write_bytes(after)
+        told = list(read_updates(session.directory))
+        again = SessionStore(root / "state").open(session.session_id)
+        lines = whole_lines(before, after)
+        if name == HISTORY:
+            assert_kept(again.items, [items[number] for number in lines], place)
+            assert bool(again.notices) == (len(after.splitlines()) > len(again.items)), place
+        else:
+            assert list(again.items) == items, (name, place)
+        if name == UPDATES:
+            rest = iter(told)
+            assert all(events[number] in rest for number in lines), place
+        refusal = refusal_of(await go_on(again))
+        assert not refusal, (damage.__name__, name, place, refusal)
+        third = SessionStore(root / "state").open(session.session_id)
+        assert_kept(third.items, list(again.items)[:1], place)
+        await third.files.close()
 
 
 def assert_kept(found: Iterable[Stored], wanted: list[Stored], place: int) -> None:
@@ -81,13 +84,16 @@ def assert_kept(found: Iterable[Stored], wanted: list[Stored], place: int) -> No
     assert all(any(stored == other for other in rest) for stored in wanted), place
 
 
-async def test_cut_at_any_byte(tmp_path: Path, full: bool) -> None:
-    await try_all(tmp_path, cut, full=full)
+@every_file
+async def test_cut_at_any_byte(tmp_path: Path, name: str, full: bool) -> None:
+    await try_all(tmp_path, name, cut, full=full)
 
 
-async def test_with_any_byte_flipped(tmp_path: Path, full: bool) -> None:
-    await try_all(tmp_path, flip, full=full)
+@every_file
+async def test_with_any_byte_flipped(tmp_path: Path, name: str, full: bool) -> None:
+    await try_all(tmp_path, name, flip, full=full)
 
 
-async def test_with_an_end_of_zeros(tmp_path: Path) -> None:
-    await try_all(tmp_path, zeroed, full=False)
+@every_file
+async def test_with_an_end_of_zeros(tmp_path: Path, name: str) -> None:
+    await try_all(tmp_path, name, zeroed, full=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -60,6 +60,7 @@ def mounts_of(policy: Policy) -> Mounts:
         for root in roots:
             if Path(root).exists():
                 put(root, "write")
+    readonly = frozenset(map(os.path.realpath, policy.protected))
     for path in policy.protected:
         real = os.path.realpath(path)
         if not os.path.lexists(path):
@@ -68,10 +69,10 @@ def mounts_of(policy: Policy) -> Mounts:
             uncovered.append(f"{path} is a symbolic link and can be replaced")
         if Path(real).exists() and is_below_any(real, roots):
             put(real, "read")
-            _pin(real, roots, put)
+            _pin(real, roots, readonly, put)
     for path in checked_denials(policy.denied, uncovered, strict=policy.explicit):
         put(path, "mask")
-        _pin(path, roots, put)
+        _pin(path, roots, readonly, put)
     ordered = sorted(chosen.items(), key=lambda item: (item[0].count("/") if item[0] != "/" else 0, item[0]))
     return Mounts(_without_idle_pins(ordered), tuple(uncovered), tuple(absent))
 
@@ -93,10 +94,18 @@ def is_below_any(path: str, roots: Iterable[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _pin(path: str, roots: tuple[str, ...], put: Callable[[str, str], None]) -> None:
-    for parent in Path(path).parents:
-        if str(parent) != "/" and str(parent) not in roots and is_below_any(str(parent), roots):
-            put(str(parent), "pin")
+def _pin(path: str, roots: tuple[str, ...], readonly: Collection[str], put: Callable[[str, str], None]) -> None:
+    """Pin every folder above that could be renamed: those below a writable root, but in no read-only folder there."""
+    waiting: list[str] = []
+    for parent in map(str, Path(path).parents):
+        if parent in readonly:
+            return
+        if parent in roots:
+            for folder in waiting:
+                put(folder, "pin")
+            waiting.clear()
+        else:
+            waiting.append(parent)
 
 
 def checked_denials(denied: Iterable[str], uncovered: list[str], *, strict: bool) -> Iterator[str]:

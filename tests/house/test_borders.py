@@ -10,6 +10,9 @@ import pytest
 
 from tests.house.sources import ROOT, sources, sources_of_tests, third_party_imports
 
+pytestmark = pytest.mark.xdist_group("sources")
+"""In one process, so that the sources are parsed once."""
+
 IMPORT_NAMES = {"prompt-toolkit": "prompt_toolkit"}
 """Distributions that are imported under another name."""
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.house.sources import sources
+
+pytestmark = pytest.mark.xdist_group("sources")
+"""In one process, so that the sources are parsed once."""
 
 MODULE_LINES = 500
 FUNCTION_LINES = 60

@@ -6,7 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+import pytest
+
 from tests.house.sources import Source, sources
+
+pytestmark = pytest.mark.xdist_group("sources")
+"""In one process, so that the sources are parsed once."""
 
 MUTABLE_CALLS = frozenset(
     {"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "Event", "Lock", "Queue"}

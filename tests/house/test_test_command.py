@@ -34,6 +34,13 @@ def pytest_run(folder: Path, body: str) -> int:
     return done.returncode
 
 
+@pytest.mark.xdist_group("those that belong together")
+def test_the_runner_sees_which_tests_belong_together(request: pytest.FixtureRequest) -> None:
+    """Else what several share is made once for each process; so it was with a pytest that the runner did not know."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@those that belong together"), "install again: sh tests/setup"
+
+
 def test_a_skipped_test_fails_the_run(tmp_path: Path) -> None:
     assert pytest_run(tmp_path, "def test_it(): pass\n") == 0
     assert pytest_run(tmp_path, "import pytest\ndef test_it(): pytest.skip('not here')\n") == 1

@@ -8,21 +8,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pexpect
-import pytest
 
 from tests.e2e.program import PROGRAM, Place
 from tests.fakes.model_server import ModelServer, Reply, call, reply
-
-
-@pytest.fixture
-def place(tmp_path: Path, fresh_home: Path) -> Place:
-    project = tmp_path / "project"
-    project.mkdir()
-    return Place(fresh_home, project)
+from tests.sandbox.liveness import alive
 
 
 @contextmanager
@@ -112,15 +104,14 @@ def test_h17_ctrl_c_during_a_stubborn_command_gives_the_prompt_back_with_the_dra
     script = [reply(calls=[call("run_terminal_command", command=command)]), reply("good")]
     with ModelServer(script) as server, grokmini(place, server) as child:
         child.send("go\r")
-        pid_file = place.project / "pid"
-        wait_until(lambda: pid_file.exists() and pid_file.read_text().strip() != "")
+        pid = place.pid_in("pid")
         child.send("next")
         child.expect("next")
         pressed = time.monotonic()
         child.send("\x03")
         child.expect("\n› next")
         assert time.monotonic() - pressed < 0.5
-        wait_until(lambda: not Path(f"/proc/{pid_file.read_text().strip()}").exists(), 3)
+        wait_until(lambda: not alive(pid), 3)
         child.send("\r")
         child.expect("good")
     results = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "tool"]

@@ -25,7 +25,7 @@ READY_LIMIT: Final = 30.0
 """Seconds a launcher gets to set itself up."""
 SPARE_LIMIT: Final = 15.0
 """Seconds that a launcher gets to make a spare, and a spare to confine itself, before they count as lost."""
-REFILL_AFTER: Final = 0.001
+REFILL_AFTER: Final = 0.004
 """Seconds after which another spare is made for one that was taken: its making does not contend with the command."""
 FIRST_PIECE: Final = 32_768
 MAX_MESSAGE: Final = 262_144

@@ -9,7 +9,9 @@ from grokmini.protocol.codec import encode_stored
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import (
     DirectoryChanged,
+    SandboxChanged,
     SessionEvent,
+    SessionStarted,
     TitleChanged,
     TitleSource,
     TurnEnded,
@@ -97,6 +99,7 @@ def summary_from(directory: Path, history: list[Stored]) -> Summary:
         session_id=directory.name,
         cwd=str(decode_cwd(directory.parent)),
         current_cwd=told.cwd,
+        sandbox_profile=told.sandbox,
         title=told.title or (title_of(prompts[0]) if prompts else ""),
         title_source=told.title_source,
         model=models[-1] if models else "",
@@ -119,6 +122,7 @@ class _Told:
         self.title = ""
         self.title_source: TitleSource = "prompt"
         self.cwd = ""
+        self.sandbox = ""
         self.bill: dict[str, Usage] = {}
 
     def hear(self, event: SessionEvent) -> None:
@@ -130,9 +134,19 @@ class _Told:
             self.title, self.title_source = event.title, event.source
         elif isinstance(event, DirectoryChanged):
             self.cwd = event.cwd
+        elif isinstance(event, SandboxChanged) and event.cause == "chosen":
+            self.sandbox = event.profile
+        elif isinstance(event, SessionStarted):
+            self._started_under(event.sandbox)
         elif isinstance(event, TurnEnded):
             for model, usage in event.model_usage.items():
                 self.bill[model] = self.bill[model] + usage if model in self.bill else usage
+
+    def _started_under(self, label: str) -> None:
+        """A profile that was named was proved at the start; of the default, nothing had been tried then."""
+        name, _, state = label.partition(", ")
+        if name != "none" and state != "untried":
+            self.sandbox = name
 
 
 def _told(directory: Path) -> _Told:

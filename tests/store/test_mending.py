@@ -12,7 +12,15 @@ import pytest
 
 from grokmini.protocol.codec import encode_event
 from grokmini.protocol.errors import SessionError
-from grokmini.protocol.events import DirectoryChanged, TextDelta, TitleChanged, ToolCallReady
+from grokmini.protocol.events import (
+    DirectoryChanged,
+    SandboxChanged,
+    SessionStarted,
+    TextDelta,
+    TitleChanged,
+    ToolCallReady,
+)
+from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.store.cleanup import DAY, clean
 from grokmini.store.driver_lock import holder
@@ -172,7 +180,13 @@ async def test_what_a_driver_left_that_was_killed_in_a_rewrite_is_removed(tmp_pa
 async def test_a_session_is_repaired_from_its_events_where_the_history_is_lost(tmp_path: Path) -> None:
     session = await told_session(tmp_path, 2, ask="find the needle")
     with (session.directory / UPDATES).open("ab") as file:
-        for event in (TitleChanged("A name", "manual"), DirectoryChanged("/elsewhere")):
+        for event in (
+            TitleChanged("A name", "manual"),
+            DirectoryChanged("/elsewhere"),
+            SandboxChanged("strict", "strict, in part", cause="chosen"),
+            SandboxChanged("strict", "strict", cause="proved"),
+            SessionStarted("0", "/", "m", PermissionMode.ASK, "workspace, untried"),
+        ):
             file.write(encode_event(record(99, event)) + b"\n")
     for name in (SUMMARY, HISTORY):
         (session.directory / name).unlink()
@@ -181,6 +195,7 @@ async def test_a_session_is_repaired_from_its_events_where_the_history_is_lost(t
     assert summary is not None
     assert (summary.title, summary.title_source, summary.turns) == ("A name", "manual", 2)
     assert (summary.current_cwd, summary.last_prompt) == ("/elsewhere", "find the needle")
+    assert summary.sandbox_profile == "strict"
     assert summary.usage["demo-1"].calls == 2
 
 

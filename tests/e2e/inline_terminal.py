@@ -175,7 +175,18 @@ def inline_terminal(
     script.chmod(0o755)
     env["PATH"] = f"{base}:{env['PATH']}"
     settings = [f"{name}={value}" for name, value in env.items()]
-    shell = ["env", "-i", *settings, 'TERM="$TERM"', 'TMUX="$TMUX"', "PS1=shell$ ", "HISTFILE=", "bash", "--norc", "-i"]
+    shell = [
+        "env",
+        "-i",
+        *settings,
+        'TERM="$TERM"',
+        'TMUX="$TMUX"',
+        "PS1=shell$ ",
+        "HISTFILE=",
+        "bash",
+        "--norc",
+        "-i",
+    ]
     words = " ".join(word if word.endswith('"') else shlex.quote(word) for word in shell)
     with Tmux(folder, columns, rows, f"cd {shlex.quote(str(place.project))} && exec {words}") as tmux:
         terminal = InlineTerminal(tmux, base)

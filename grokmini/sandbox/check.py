@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.bwrap import is_below_any
+from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
 
+_CALL: Final = "import ctypes; raise SystemExit(ctypes.CDLL(None).{} != 0)"
 _LOCAL: Final = "import socket as s; a = s.socket(); a.bind(('127.0.0.1', 0)); a.listen(); "
 
 
@@ -38,14 +42,16 @@ def attempts(policy: Policy, home: str, agent: int, python: str) -> tuple[Attemp
     def code(name: str, text: str) -> None:
         found.append(Attempt(name, (python, "-I", "-S", "-c", text)))
 
-    if not policy.write_all:
+    if not policy.write_all and not is_below_any(
+        os.path.realpath(home), map(os.path.realpath, writable_roots(policy))
+    ):
         probe = shlex.quote(f"{home}/.grokmini-check-{agent}")
         shell("create a file in the home folder", f"(: > {probe}) 2>/dev/null && rm -f {probe}")
         shell("make a folder in the home folder", f"mkdir {probe} 2>/dev/null && rmdir {probe}")
         shell("write through /proc/self/root", f"(: > /proc/self/root{probe}) 2>/dev/null && rm -f {probe}")
         shell(
             "write through a symbolic link",
-            f'd=$(mktemp -d) && ln -s {probe} "$d/l" && (: > "$d/l") 2>/dev/null',
+            f'd=$(mktemp -d) && ln -s {probe} "$d/l" && (: > "$d/l") 2>/dev/null && rm -f {probe}',
         )
         code(
             "change the mode of the home folder",
@@ -68,13 +74,27 @@ def attempts(policy: Policy, home: str, agent: int, python: str) -> tuple[Attemp
         )
     code("signal grokmini", f"import os; os.kill({agent}, 0)")
     shell("read grokmini's environment", f"cat /proc/{agent}/environ >/dev/null 2>&1")
+    code("open grokmini's memory", f"open('/proc/{agent}/mem', 'rb')")
+    code("trace grokmini", _CALL.format(f"ptrace(0x4206, {agent}, None, None)"))
     code(
-        "a namespace of its own", "import ctypes; raise SystemExit(ctypes.CDLL(None).unshare(0x10000000) != 0)"
+        "limit grokmini's time",
+        f"import resource as r; r.prlimit({agent}, r.RLIMIT_CPU, r.prlimit({agent}, r.RLIMIT_CPU))",
     )
+    code("a namespace of its own", _CALL.format("unshare(0x10000000)"))
     code(
         "io_uring",
         "import ctypes as c; raise SystemExit(c.CDLL(None).syscall(425, 1, c.create_string_buffer(120)) < 0)",
     )
+    code("a raw socket", "import socket as s; s.socket(s.AF_INET, s.SOCK_RAW, 1)")
+    code("change the system's settings", "import os; os.open('/proc/sys/vm/swappiness', os.O_WRONLY)")
+    code(
+        "make a device",
+        f"import os, stat; p = '/tmp/.grokmini-check-{agent}'; "
+        "os.mknod(p, stat.S_IFBLK | 0o600, os.makedev(7, 0)); os.unlink(p)",
+    )
+    shell("write on your terminal", "(: >/dev/tty) 2>/dev/null")
+
+    shell("gain rights", "! grep -q '^NoNewPrivs:.1' /proc/self/status")
     return tuple(found)
 
 

@@ -15,11 +15,18 @@ from grokmini.cli.options import Options
 from grokmini.cli.repl_sessions import Sessions
 from grokmini.cli.root import load_root
 from grokmini.cli.wire import Wired, open_session
-from grokmini.protocol.commands import CancelTurn, ChangeDirectory, Prompt, SetMode, SetModel, Shutdown
+from grokmini.protocol.commands import (
+    CancelTurn,
+    ChangeDirectory,
+    Prompt,
+    SetMode,
+    SetModel,
+    SetSandbox,
+    Shutdown,
+)
 from grokmini.protocol.events import (
     DirectoryChanged,
-    ModeChanged,
-    ModelChanged,
+    SandboxChanged,
     SessionEvent,
     SessionStarted,
     TurnEnded,
@@ -80,16 +87,17 @@ async def test_a_cancel_of_ten_stubborn_commands_is_answered_within_a_tenth_of_a
     assert not [pid for pid in pids if pid is not None and alive(pid)]
 
 
-async def test_a_new_session_keeps_mode_model_and_folder_of_the_last(tmp_path: Path) -> None:
+async def test_a_new_session_keeps_mode_model_folder_and_sandbox_of_the_last(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     with ModelServer() as server:
         async with session(tmp_path, server) as wired:
             sessions = Sessions(wired.root, wired)
             wired.handle.send(SetMode(PermissionMode.PLAN))
             wired.handle.send(SetModel("another"))
+            wired.handle.send(SetSandbox("strict"))
+            await wait_for(wired.events, SandboxChanged)
             wired.handle.send(ChangeDirectory("sub"))
-            for kind in (ModeChanged, ModelChanged, DirectoryChanged):
-                await wait_for(wired.events, kind)
+            await wait_for(wired.events, DirectoryChanged)
             opened = await sessions.new()
             started = await wait_for(opened.events, SessionStarted)
             opened.handle.send(Shutdown("done"))
@@ -97,6 +105,7 @@ async def test_a_new_session_keeps_mode_model_and_folder_of_the_last(tmp_path: P
     assert isinstance(started, SessionStarted)
     assert (started.mode, started.model) == (PermissionMode.PLAN, "another")
     assert started.cwd == str(tmp_path / "sub")
+    assert started.sandbox.startswith("strict")
 
 
 async def test_models_to_choose_from_are_those_that_can_be_used(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from grokmini.protocol.codec import with_fields
 from grokmini.protocol.items import ImagePart, Stored, TextPart, UserItem
 from grokmini.text.tokens import BYTES_PER_TOKEN
 
@@ -48,7 +49,7 @@ def drop_unusable(stored: Sequence[Stored]) -> Dropped:
                     TextPart(f"[An image was left out: {fault}.]") if fault else part
                     for part, fault in zip(item.content, faults, strict=True)
                 )
-                entry = Stored(msgspec.structs.replace(item, content=content))
+                entry = with_fields(entry, content=content)
         items.append(entry)
     return Dropped(items, count)
 

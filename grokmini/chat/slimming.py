@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from grokmini.protocol.codec import with_fields
 from grokmini.protocol.items import ConversationItem, Stored, ToolResultItem, UserItem
 from grokmini.text.tokens import is_reached
 
@@ -76,9 +77,7 @@ def clear_old_results(
         return Slimmed(list(stored), 0)
     slim = list(stored)
     for place in old:
-        item = stored[place].item
-        assert isinstance(item, ToolResultItem)
-        slim[place] = Stored(msgspec.structs.replace(item, output=DROPPED, prompt_text=DROPPED))
+        slim[place] = with_fields(stored[place], output=DROPPED, prompt_text=DROPPED)
     return Slimmed(slim, len(old))
 
 

@@ -105,6 +105,16 @@ def encode_stored(stored: Stored) -> bytes:
     return stored.raw if stored.raw is not None else encode(stored.item)
 
 
+def with_fields(stored: Stored, **changes: object) -> Stored:
+    """The item with other values in some fields. What a newer version wrote in other fields stays as it is."""
+    item = msgspec.structs.replace(stored.item, **changes)
+    if stored.raw is None:
+        return Stored(item)
+    fields = msgspec.json.decode(stored.raw, type=dict[str, msgspec.Raw])
+    fields |= {name: msgspec.Raw(encode(value)) for name, value in changes.items()}
+    return Stored(item, encode(fields))
+
+
 def decode_stored(line: bytes) -> Stored:
     """One line of `chat_history.jsonl`.
 

@@ -13,7 +13,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
 from grokmini.protocol.items import Stored
-from grokmini.store.jsonl import last_number, read_jsonl
+from grokmini.store.jsonl import CORRUPT, last_number, read_jsonl
 from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd, subdirectories
 from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
@@ -125,7 +125,7 @@ class SessionStore:
         last_seq, told = _last_seq(directory / UPDATES, ours=refused is None)
         notices += told
         if read.skipped:
-            notices.append(_skipped_notice(read.skipped, directory / HISTORY))
+            notices.append(_skipped_notice(read.skipped, directory / HISTORY, kept=read.kept))
         if refused is not None:
             notices.append(trouble_notice(Trouble(refused)))
         if disk.by_lease:
@@ -295,10 +295,16 @@ def _lease_notice() -> Notice:
     )
 
 
-def _skipped_notice(count: int, path: Path) -> Notice:
+def _skipped_notice(count: int, path: Path, *, kept: bool) -> Notice:
     lines = "1 line" if count == 1 else f"{count} lines"
+    copy = f"{path}{CORRUPT}"
+    fate = (
+        f"the damaged file is kept as {copy}"
+        if kept
+        else f"no copy could be kept as {copy}, so copy {path} elsewhere now: a later rewrite leaves them out for good"
+    )
     return Notice(
         "warning",
-        f"{lines} of {path.name} could not be read and were left out; the damaged file is kept as {path}.corrupt",
+        f"{lines} of {path.name} could not be read and were left out; {fate}",
         "lines_skipped",
     )

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from grokmini.chat.actor import start_chat
+from grokmini.chat.images import drop_unusable
+from grokmini.chat.slimming import DROPPED, clear_old_results
 from grokmini.protocol.codec import decode_stored, encode_stored
 from grokmini.protocol.items import (
     AssistantItem,
@@ -94,6 +96,27 @@ def test_the_words_beside_a_part_of_an_unknown_kind_are_still_the_persons() -> N
 
 def test_a_result_with_an_unknown_status_answers_its_call_all_the_same() -> None:
     assert decode_stored(NEWER[4]).item == ToolResultItem("1", "o", "p", "error")
+
+
+def test_an_old_result_is_dropped_and_what_a_newer_version_wrote_beside_it_stays() -> None:
+    text = b"x" * 500
+    line = b'{"type":"tool_result","call_id":"1","output":"%s","prompt_text":"%s","status":"postponed","cost":1.50}'
+    turns = [Stored(prompt(str(number), number)) for number in range(1, 30)]
+    slim = clear_old_results([Stored(assistant("1")), decode_stored(line % (text, text)), *turns])
+    assert slim.changed == 1
+    dropped = encode_stored(slim.items[1])
+    assert dropped == line % (DROPPED.encode(), DROPPED.encode())
+    assert decode_stored(dropped).item == ToolResultItem("1", DROPPED, DROPPED, "error")
+
+
+def test_an_unusable_image_goes_and_what_a_newer_version_wrote_beside_it_stays() -> None:
+    image = b'{"type":"image","media_type":"image/tiff","data":"AAAA"}'
+    line = b'{"type":"user","content":[%s],"mood":null,"prompt_index":3}'
+    cleaned = drop_unusable([decode_stored(line % image)])
+    assert cleaned.images == 1
+    item = cleaned.items[0].item
+    assert isinstance(item, UserItem)
+    assert encode_stored(cleaned.items[0]) == line % msgspec.json.encode(item.content[0])
 
 
 def test_an_unknown_kind_keeps_its_name() -> None:

@@ -100,6 +100,24 @@ async def test_h21_a_cut_last_line_costs_one_line_and_the_next_begins_on_its_own
     await fourth.files.close()
 
 
+async def test_where_no_copy_of_the_damage_can_be_kept_the_session_opens_and_does_not_say_there_is_one(
+    tmp_path: Path,
+) -> None:
+    before = await stored_session(tmp_path, 2)
+    history = before.directory / HISTORY
+    os.truncate(history, history.stat().st_size - 17)
+    copy = history.with_name(f"{HISTORY}.corrupt")
+    copy.mkdir()
+    again = SessionStore(tmp_path).open(before.session_id)
+    assert len(again.items) == 7
+    (notice,) = again.notices
+    assert notice.text.startswith("1 line of chat_history.jsonl could not be read")
+    assert "is kept" not in notice.text
+    assert f"no copy could be kept as {copy}" in notice.text
+    assert f"copy {history} elsewhere" in notice.text
+    await again.files.close()
+
+
 async def test_a_session_in_which_nobody_said_anything_leaves_no_trace(tmp_path: Path) -> None:
     session = new(tmp_path)
     assert session.directory.is_dir()

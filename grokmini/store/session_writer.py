@@ -78,6 +78,7 @@ class SessionWriter:
         *,
         failing: bool = False,
         retry_seconds: float = RETRY_SECONDS,
+        touch_seconds: float = TOUCH_SECONDS,
     ) -> None:
         """`on_trouble` is called in the writer's thread. `failing`: the disk has already refused once."""
         self._disk = disk
@@ -91,7 +92,8 @@ class SessionWriter:
         self._urgent = False
         self._events_due: float | None = None
         self._retry_due = time.monotonic() + retry_seconds if failing else None
-        self._touch_due = time.monotonic() + TOUCH_SECONDS
+        self._touch_seconds = touch_seconds
+        self._touch_due = time.monotonic() + touch_seconds
         self._stay_due: float | None = None
         self._thread = threading.Thread(target=self._run, name="session-writer", daemon=True)
         self._thread.start()
@@ -182,7 +184,7 @@ class SessionWriter:
                 self._stay_due = time.monotonic() + REFRESH_SECONDS
                 self._disk.stay()
             if self._passed(self._touch_due):
-                self._touch_due = time.monotonic() + TOUCH_SECONDS
+                self._touch_due = time.monotonic() + self._touch_seconds
                 self._disk.touch()
         except (OSError, SessionError) as error:
             self._fail(error)

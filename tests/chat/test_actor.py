@@ -128,6 +128,29 @@ async def test_reading_while_a_call_runs_repairs_nothing() -> None:
     await ground.chat.close()
 
 
+async def test_nothing_but_a_border_takes_a_call_that_runs_for_one_that_was_interrupted() -> None:
+    ground = Ground()
+    await ground.chat.push_prompt(prompt("a", 0))
+    ground.chat.push(assistant("1", "2"))
+    ground.chat.push(result("2"))
+    ground.chat.push(user_text("and this", reason=SyntheticReason.INTERJECTION))
+    ground.chat.push(ReasoningItem("hm"))
+    ground.chat.replace_system("another")
+    ground.chat.set_model(MODEL)
+    ground.chat.record_usage("demo", Usage(calls=1, input=5))
+    ground.chat.start_prompt_ledger()
+    await ground.chat.snapshot()
+    await ground.chat.context(MODEL, ())
+    await ground.chat.usage()
+    await ground.chat.next_prompt_index()
+    assert await ground.chat.flush(durable=True)
+    assert ground.repairs == []
+    assert [i for i in await ground.chat.items() if isinstance(i, ToolResultItem)] == [result("2")]
+    await ground.chat.close()
+    assert ground.repairs == []
+    assert [i for i in ground.persistence.items if isinstance(i, ToolResultItem)] == [result("2")]
+
+
 @pytest.mark.parametrize("border", ["prompt", "request", "stop"])
 async def test_the_other_borders_repair_save_and_report(border: str) -> None:
     ground = Ground()

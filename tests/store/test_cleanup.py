@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -79,6 +80,27 @@ async def test_pinned_and_driven_sessions_and_those_with_a_damaged_summary_stay(
     assert clean(tmp_path, tmp_path / "cache", ttl_days=30, cap_bytes=0, now=NOW).sessions == 0
     assert all(path.exists() for path in (pinned, driven, damaged, *spills))
     await open_session.files.close()
+
+
+async def test_a_session_that_is_taken_up_between_two_looks_stays(tmp_path: Path) -> None:
+    """The first look waits at the summary, which is a pipe here; meanwhile something is said."""
+    directory = await session_of_age(tmp_path, 100)
+    summary = (directory / SUMMARY).read_bytes()
+    (directory / SUMMARY).unlink()
+    os.mkfifo(directory / SUMMARY)
+    touched(directory, 100)
+    cleaning = asyncio.create_task(
+        asyncio.to_thread(clean, tmp_path, tmp_path / "cache", ttl_days=30, cap_bytes=1 << 30, now=NOW)
+    )
+
+    def answer() -> None:
+        with (directory / SUMMARY).open("wb") as pipe:  # opens when the other side looks
+            touched(directory / HISTORY, 1)
+            pipe.write(summary)
+
+    await asyncio.to_thread(answer)
+    assert (await cleaning).sessions == 0
+    assert (directory / HISTORY).exists()
 
 
 async def test_looking_makes_no_session_young(tmp_path: Path) -> None:

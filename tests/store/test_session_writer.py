@@ -1,15 +1,16 @@
-"""The writer thread is always woken for work that cannot wait."""
+"""The writer thread: woken for work that cannot wait, and by itself while there is none."""
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
 from grokmini.store.layout import HISTORY
 from grokmini.store.session_disk import SessionDisk
-from grokmini.store.session_writer import Flush, SessionWriter, Trouble
+from grokmini.store.session_writer import TOUCH_SECONDS, Flush, SessionWriter, Trouble
 from grokmini.store.summary import Summary
-from tests.store.ground import CWD, delta, prompt
+from tests.store.ground import CWD, delta, prompt, until
 
 
 class Interrupted(SessionWriter):
@@ -48,8 +49,31 @@ def test_work_handed_in_while_the_writer_looks_is_not_forgotten(tmp_path: Path) 
     writer.went_on.set()
     assert answered.wait(0.3), "before the event's half second is over"
     assert (tmp_path / "s" / HISTORY).read_bytes().count(b"\n") == 1
+    end(writer)
+    assert troubles == []
+
+
+async def test_an_idle_session_shows_each_hour_that_somebody_drives_it(tmp_path: Path) -> None:
+    """The hour is short here. The directory is made old, and the writer makes it young again."""
+    assert TOUCH_SECONDS == 3_600
+    session_id = "01930c5e-0000-7000-8000-000000000000"
+    directory = tmp_path / "s"
+    disk = SessionDisk(tmp_path, directory, Summary(session_id=session_id, cwd=str(CWD)), new=True)
+    disk.acquire()
+    writer = SessionWriter(disk, lambda trouble: None, touch_seconds=0.01)
+    writer.put(prompt(0))
+    written = threading.Event()
+    writer.put(Flush(lambda _: written.set()))
+    assert written.wait(20)
+    for _ in range(2):
+        os.utime(directory, (0, 0))
+        await until(lambda: directory.stat().st_mtime > 0)
+    end(writer)
+
+
+def end(writer: SessionWriter) -> None:
+    """Have everything written and the thread ended."""
     ended = threading.Event()
     writer.put(Flush(lambda written: ended.set(), last=True))
     assert ended.wait(20)
     writer.join()
-    assert troubles == []

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from grokmini.protocol.items import Stored
-from grokmini.store.layout import HISTORY, SUMMARY, UPDATES
+from grokmini.store.layout import DRIVER_LOCK, HISTORY, SUMMARY, TOKEN_FACTORS, UPDATES
 from grokmini.store.sessions import SessionStore
+from grokmini.store.token_factors import read_factors, write_factors
 from grokmini.store.updates import read_updates
 from tests.store.accepted import go_on, refusal_of, sample_session
 
 FEW = 12
 """Places tried in each file unless all are."""
 
-every_file = pytest.mark.parametrize("name", [HISTORY, UPDATES, SUMMARY])
+every_file = pytest.mark.parametrize("name", [HISTORY, UPDATES, SUMMARY, DRIVER_LOCK])
 
 Damage = Callable[[bytes, int], bytes]
 
@@ -97,3 +98,19 @@ async def test_with_any_byte_flipped(tmp_path: Path, name: str, full: bool) -> N
 @every_file
 async def test_with_an_end_of_zeros(tmp_path: Path, name: str) -> None:
     await try_all(tmp_path, name, zeroed, full=False)
+
+
+async def test_what_was_learnt_of_models_may_be_cut_at_any_byte(tmp_path: Path) -> None:
+    """It is a cache: it is whole or learnt again."""
+    session, items = await sample_session(tmp_path, 1)
+    learnt = {"demo": 1.5, "demo-2": 0.75}
+    write_factors(tmp_path, learnt)
+    whole = (tmp_path / TOKEN_FACTORS).read_bytes()
+    for place in range(len(whole)):
+        (tmp_path / TOKEN_FACTORS).write_bytes(whole[:place])
+        again = SessionStore(tmp_path).open(session.session_id)
+        assert (list(again.items), again.notices, again.token_factors) == (items, (), {}), place
+        again.files.factor_learnt("demo", 1.5)
+        again.files.title_changed("another", "manual")
+        await again.files.close()
+        assert read_factors(tmp_path) == {"demo": 1.5}, place

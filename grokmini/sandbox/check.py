@@ -72,6 +72,20 @@ def attempts(policy: Policy, home: str, agent: int, python: str) -> tuple[Attemp
             "a UDP packet",
             "import socket as s; s.socket(s.AF_INET, s.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', 9))",
         )
+    found += _always(agent, python)
+    return tuple(found)
+
+
+def _always(agent: int, python: str) -> list[Attempt]:
+    """The ways that every profile closes."""
+    found: list[Attempt] = []
+
+    def shell(name: str, script: str) -> None:
+        found.append(Attempt(name, ("/bin/sh", "-c", script)))
+
+    def code(name: str, text: str) -> None:
+        found.append(Attempt(name, (python, "-I", "-S", "-c", text)))
+
     code("signal grokmini", f"import os; os.kill({agent}, 0)")
     shell("read grokmini's environment", f"cat /proc/{agent}/environ >/dev/null 2>&1")
     code("open grokmini's memory", f"open('/proc/{agent}/mem', 'rb')")
@@ -95,7 +109,7 @@ def attempts(policy: Policy, home: str, agent: int, python: str) -> tuple[Attemp
     shell("write on your terminal", "(: >/dev/tty) 2>/dev/null")
 
     shell("gain rights", "! grep -q '^NoNewPrivs:.1' /proc/self/status")
-    return tuple(found)
+    return found
 
 
 async def check(

@@ -1,4 +1,6 @@
-"""The environment of a program that waits for nobody: no pagers, no editors, no questions for a password."""
+"""The environment of a program that waits for nobody: no pagers, no editors, no questions for a password; its messages
+are the untranslated ones, which we and models understand.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from typing import Final
 
 _FIXED: Final = {
     "TERM": "dumb",
+    "LC_MESSAGES": "C",
     "CI": "1",
     "NO_COLOR": "1",
     "DEBIAN_FRONTEND": "noninteractive",
@@ -29,6 +32,7 @@ _FIXED: Final = {
 
 _DROPPED: Final = frozenset(
     {
+        "LANGUAGE",
         "BASH_ENV",
         "ENV",
         "PROMPT_COMMAND",
@@ -48,12 +52,21 @@ _DROPPED: Final = frozenset(
 
 def quiet_environment(base: Mapping[str, str]) -> dict[str, str]:
     """The environment of a command that waits for nobody: without start-up files of shells, programs that ask for
-    passwords, and our own `GROKMINI_*` variables; pagers and editors are replaced by ones that never wait.
+    passwords, and our own `GROKMINI_*` variables; pagers and editors are replaced by ones that never wait. The language
+    of messages is English, whatever else the locale says of characters, numbers and dates.
     """
     kept = {
         name: value
-        for name, value in base.items()
+        for name, value in _without_lc_all(base).items()
         if name not in _DROPPED and not name.startswith(("GROKMINI_", "BASH_FUNC_"))
     }
     kept.update(_FIXED)
     return kept
+
+
+def _without_lc_all(base: Mapping[str, str]) -> dict[str, str]:
+    """The same locale said by `LANG`: `LC_ALL` would win over what we set."""
+    locale = base.get("LC_ALL", "")
+    if not locale:
+        return {name: value for name, value in base.items() if name != "LC_ALL"}
+    return {name: value for name, value in base.items() if not name.startswith("LC_")} | {"LANG": locale}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from grokmini.sandbox.environment import is_secret_name, neutral_environment
@@ -50,3 +52,27 @@ def test_start_up_files_askpass_programs_and_our_own_variables_are_left_out() ->
         ["BASH_ENV", "ENV", "SSH_ASKPASS", "GIT_ASKPASS", "GROKMINI_HOME", "BASH_FUNC_ls%%", "FORCE_COLOR"], "x"
     )
     assert not given.keys() & neutral_environment(given).keys()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"LANG": "de_DE.UTF-8", "LC_TIME": "fr_FR.UTF-8"}, {"LANG": "de_DE.UTF-8", "LC_TIME": "fr_FR.UTF-8"}),
+        ({"LANG": "C", "LC_ALL": "de_DE.UTF-8", "LC_TIME": "C"}, {"LANG": "de_DE.UTF-8"}),
+        ({"LC_ALL": "", "LC_MESSAGES": "de_DE.UTF-8", "LANGUAGE": "de:en"}, {}),
+        ({"LC_ALL": "C.UTF-8"}, {"LANG": "C.UTF-8"}),
+        ({}, {}),
+    ],
+)
+def test_messages_are_in_english_and_the_rest_of_the_locale_stays(
+    given: dict[str, str], kept: dict[str, str]
+) -> None:
+    env = neutral_environment(given)
+    locale = {name: value for name, value in env.items() if name.startswith(("LANG", "LC_"))}
+    assert locale == {**kept, "LC_MESSAGES": "C"}
+
+
+def test_characters_stay_utf_8_under_a_locale_for_everything() -> None:
+    env = neutral_environment({"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"})
+    done = subprocess.run(["locale", "charmap"], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "UTF-8\n"

@@ -17,6 +17,7 @@ from grokmini.text.paths import visible_path
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
 from grokmini.tools.leaving import what_was_stopped
+from grokmini.tools.no_terminal import terminal_notes
 from grokmini.tools.shell_state import ShellState
 from grokmini.workspace.workspace import Workspace
 
@@ -125,7 +126,8 @@ class _Running:
         shown = self._output.finish()
         folders = (self._spec.cwd, self._state.cwd)
         stopped = await what_was_stopped(shown.text, self._policy, self._args.command, folders)
-        notes = [*stopped.notes, *self._notes]
+        wanted = await asyncio.to_thread(terminal_notes, shown.text, self._args.command)
+        notes = [*stopped.notes, *wanted, *self._notes]
         if self._spec.outside:
             notes.append("ran outside of the sandbox, as the user allowed")
         result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)

@@ -34,6 +34,7 @@ _grokmini() {
     --output-format) COMPREPLY=($(compgen -W 'plain json stream-json streaming-json' -- "$cur")); return ;;
     --format) COMPREPLY=($(compgen -W 'ansi plain markdown json' -- "$cur")); return ;;
     --color|--colour) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+    --profile|--sandbox) COMPREPLY=($(compgen -W 'off workspace read-only strict devbox' -- "$cur")); return ;;
   esac
   [ "$COMP_CWORD" -gt 1 ] && name=${COMP_WORDS[1]}
   [ "$COMP_CWORD" -gt 2 ] && case "$name ${COMP_WORDS[2]}" in
@@ -55,9 +56,9 @@ _grokmini() {
     'sessions repair') words='-a --all -h --help'; case $cur in -*) ;; *) _grokmini_look_up sessions ;; esac ;;
     'log') words='--format --tail -f --follow --color --colour -h --help'; case $cur in -*) ;; *) _grokmini_look_up sessions ;; esac ;;
     'sandbox') words='-h --help explain run check trust' ;;
-    'sandbox explain') words='--profile -h --help' ;;
-    'sandbox run') words='--profile --best-effort -h --help' ;;
-    'sandbox check') words='--profile -h --help' ;;
+    'sandbox explain') words='--profile --sandbox -h --help' ;;
+    'sandbox run') words='--profile --sandbox --best-effort --sandbox-best-effort -h --help' ;;
+    'sandbox check') words='--profile --sandbox -h --help' ;;
     'sandbox trust') words='-h --help' ;;
     'keys') words='-h --help' ;;
     'completions') words='-h --help bash zsh fish install words' ;;

@@ -97,9 +97,10 @@ def _options(page: Page, options: Iterable[Option]) -> None:
 def _meaning(option: Option) -> str:
     """What the option does; where its help is the list of its words, or does not name them, they are listed."""
     listed = ", ".join(option.choices or option.suggestions)
-    if listed and listed == option.help:
-        return f"One of {listed}."
-    return f"{_sentence(option.help)} One of {listed}." if listed else _sentence(option.help)
+    if listed and option.help.startswith(listed):
+        return f"One of {option.help}."
+    how = "One of" if option.choices else "Such as"
+    return f"{_sentence(option.help)} {how} {listed}." if listed else _sentence(option.help)
 
 
 def spelled(option: Option) -> str:

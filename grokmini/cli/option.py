@@ -46,7 +46,8 @@ class CommandSpec(NamedTuple):
     """The command line of one subcommand: its options, its free words and a few examples.
 
     `words` names the free words as in a usage line; `choices` are the words that may stand there, `completes`
-    what a shell looks up for them. `about` is a sentence or two on what it does; `commands` are its own commands.
+    what a shell looks up for them. `about` is a sentence or two on what it does, or paragraphs of such;
+    `commands` are its own commands. `runs`: the first free word begins a command line, whose options are not ours.
     """
 
     options: tuple[Option, ...] = ()
@@ -56,6 +57,7 @@ class CommandSpec(NamedTuple):
     about: str = ""
     completes: Completed = ""
     commands: tuple[CommandRow, ...] = ()
+    runs: bool = False
 
 
 HELP = Option(("-h", "--help"), "help", "show this help", main=True)

@@ -40,8 +40,11 @@ class Parsed:
         return tuple(self._values[dest] or ())
 
 
-def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str]) -> Parsed:
-    """Read a command line. What follows `--` is free words only. Raises `UsageError`."""
+def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str], *, runs: bool = False) -> Parsed:
+    """Read a command line. What follows `--` is free words only. Raises `UsageError`.
+
+    With `runs` the first free word begins a command line of its own: whatever follows belongs to it.
+    """
     table = tuple(options)
     parser = _Parser(prog=prog, add_help=False, allow_abbrev=False)
     for option in table:
@@ -49,9 +52,9 @@ def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str]) -> Pa
     parser.add_argument("words", nargs="*")
     words = list(argv)
     rest: list[str] = []
-    if "--" in words:
-        cut = words.index("--")
-        words, rest = words[:cut], words[cut + 1 :]
+    cut = _own_words(table, words) if runs else words.index("--") if "--" in words else len(words)
+    if cut < len(words):
+        words, rest = words[:cut], words[cut + (words[cut] == "--") :]
     found, left = parser.parse_known_args(words)
     for word in left:
         if word.startswith("-") and word != "-":
@@ -60,13 +63,22 @@ def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str]) -> Pa
     return Parsed(values, [*values.pop("words"), *left, *rest])
 
 
+def _own_words(options: Iterable[Option], words: Sequence[str]) -> int:
+    """How many words come before the command line that is to be run, or before the `--` in front of it."""
+    taking = {name for option in options if option.kind in ("value", "repeat") for name in option.names}
+    count = 0
+    while count < len(words) and words[count].startswith("-") and words[count] != "--":
+        count += 2 if words[count] in taking else 1
+    return count
+
+
 def parse_subcommand(name: str, spec: CommandSpec, argv: Sequence[str]) -> Parsed:
     """The command line of a subcommand; its free words are checked against the ones it takes.
 
     Of a command that has commands, the words that are none of them are told so.
     """
     prog = f"grokmini {name}"
-    parsed = parse_words(prog, (*spec.options, HELP), argv)
+    parsed = parse_words(prog, (*spec.options, HELP), argv, runs=spec.runs)
     if parsed.words and spec.commands and not spec.words:
         raise _no_command(prog, parsed.words[0], spec)
     if parsed.words and not spec.words:

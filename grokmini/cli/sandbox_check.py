@@ -28,8 +28,8 @@ def run(parsed: Parsed) -> int:
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
 
-    profile = parsed.text("profile") or "workspace"
-    return asyncio.run(_run(load_root(Options(sandbox=profile, sandbox_best_effort=True))))
+    options = Options(sandbox=parsed.text("profile"), sandbox_best_effort=True)
+    return asyncio.run(_run(load_root(options)))
 
 
 async def _run(root: Root) -> int:
@@ -44,7 +44,7 @@ async def _run(root: Root) -> int:
     confinement = await asyncio.to_thread(confine, root, choose(root))
     runner, policy = confinement.runner, confinement.policy
     if policy is None:
-        sys.stdout.write("the profile off keeps nothing: there is nothing to check\n")
+        sys.stdout.write("the profile off keeps nothing: there is nothing to check; --profile names another\n")
         return 0
     open_ways = 0
     try:

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokmini.cli.option import CommandSpec, Option
+from grokmini.cli.options import SANDBOX_PROFILES
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.sandbox.obstacles import Parts
 
-PROFILE = Option(("--profile",), "profile", "the profile, else the one in force", kind="value", value="NAME")
+PROFILE = Option(
+    ("--profile", "--sandbox"),
+    "profile",
+    "the profile, else the one in force",
+    kind="value",
+    value="NAME",
+    suggestions=SANDBOX_PROFILES,
+    about="In force is what your settings name, else workspace.",
+)
 
 SPEC = CommandSpec(
     options=(PROFILE,),

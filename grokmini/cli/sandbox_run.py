@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 SPEC = CommandSpec(
     options=(
         PROFILE,
-        Option(("--best-effort",), "best_effort", "go on where this machine cannot keep it whole"),
+        Option(
+            ("--best-effort", "--sandbox-best-effort"),
+            "best_effort",
+            "keep it as far as this machine can",
+        ),
     ),
-    words="CMD…",
+    words="[--] CMD…",
+    runs=True,
     examples=(
         "grokmini sandbox run -- make test",
         "grokmini sandbox run --profile read-only -- sh -c 'id; pwd'",

@@ -131,10 +131,6 @@ def around_of(root: Root, directory: Path | None, cwd: Path | None = None) -> Ar
 
 def confine(root: Root, choice: Choice) -> Confinement:
     """A runner for single commands, no session around. Raises `SandboxError`."""
-    if choice.profile.base == OFF:
-        from grokmini.sandbox.unconfined import UnconfinedRunner
-
-        return Confinement(UnconfinedRunner(), {}, None)
     from grokmini.sandbox.environment import profile_environment
 
     around = around_of(root, None)
@@ -169,6 +165,6 @@ def runner_for(
         policy,
         best_effort=root.options.sandbox_best_effort,
         mechanisms=mechanisms,
-        rescan=policy_now,
+        rescan=policy_now if choice.profile.base != OFF else None,
         on_proof=on_proof,
     )

@@ -22,8 +22,8 @@ from grokmini.protocol.events import Notice, SandboxChanged, SessionEvent
 from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.profile import OFF
-from grokmini.sandbox.runner import Enforcement
-from grokmini.sandbox.switch import ConfiningRunner, SessionRunner, SwitchRunner
+from grokmini.sandbox.runner import UNCONFINED, Enforcement, unproved
+from grokmini.sandbox.switch import ConfiningRunner, SwitchRunner
 from grokmini.session.ports import SandboxOffer
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
@@ -97,7 +97,8 @@ class SessionSandbox:
     def move_to(self, cwd: Path) -> tuple[str, ...]:
         """See `Sandbox`."""
         current = self.runner.current
-        if not isinstance(current, DeferredRunner):
+        assert isinstance(current, DeferredRunner)
+        if self._choice.profile.base == OFF:
             self._cwd = cwd
             return ()
         from grokmini.sandbox.compare import grants_more
@@ -118,8 +119,9 @@ class SessionSandbox:
         )
 
     async def prove(self) -> None:
-        """See `Sandbox`."""
-        await self.runner.prepare()
+        """See `Sandbox`. Of `off` nothing is claimed, so nothing is started to prove it."""
+        if self._choice.profile.base != OFF:
+            await self.runner.prepare()
 
     async def report(self) -> Sequence[tuple[str, str]]:
         """What `/sandbox` shows, as label and value; makes the proof for it."""
@@ -132,13 +134,12 @@ class SessionSandbox:
         policy = await asyncio.to_thread(lambda: self.runner.policy)
         return report(self.profile, policy, enforcement)
 
-    def _runner_for(self, choice: Choice) -> SessionRunner:
-        if choice.profile.base == OFF:
-            from grokmini.sandbox.unconfined import UnconfinedRunner
-
-            return UnconfinedRunner()
+    def _runner_for(self, choice: Choice) -> DeferredRunner:
+        free = choice.profile.base == OFF
         return DeferredRunner(
-            choice.profile.name, lambda: self._resolve(choice), lambda: self._confining_runner(choice)
+            UNCONFINED if free else unproved(choice.profile.name),
+            lambda: None if free else self._resolve(choice),
+            lambda: self._confining_runner(choice),
         )
 
     def _confining_runner(self, choice: Choice) -> ConfiningRunner:

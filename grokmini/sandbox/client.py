@@ -31,8 +31,8 @@ from grokmini.sandbox.launch import (
 )
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
-from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.runner import CommandSpec, Enforcement, unproved
+from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
+from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
 
 CLOSE_LIMIT: Final = 5.0
 """Seconds that supervisors get to end their commands before the launcher above them is ended."""
@@ -102,12 +102,14 @@ class SandboxedRunner:
     @property
     def enforcement(self) -> Enforcement:
         """What the proof at the launcher's start showed; before that nothing is claimed."""
+        if is_unconfined(self._policy):
+            return UNCONFINED
         return self._session.enforcement if self._session is not None else unproved(self._policy.profile)
 
     @property
-    def policy(self) -> Policy:
-        """The policy of the next command."""
-        return self._policy
+    def policy(self) -> Policy | None:
+        """The policy of the next command, None where it allows everything."""
+        return None if is_unconfined(self._policy) else self._policy
 
     @property
     def launcher_pid(self) -> int | None:
@@ -144,7 +146,8 @@ class SandboxedRunner:
         for _ in range(TRIES):
             if self._closed:
                 raise RuntimeError("the runner is closed")
-            session = await (self._unconfined() if spec.outside else self._inside())
+            let_out = spec.outside and not is_unconfined(self._policy)
+            session = await (self._unconfined() if let_out else self._inside())
             with suppress(LauncherLostError):
                 return await self._start_in(session, spec)
         raise SandboxError(
@@ -207,12 +210,12 @@ class SandboxedRunner:
             return self._outside
 
     async def _open(self, policy: Policy) -> _Session:
+        if is_unconfined(policy):
+            launcher = await start_launcher(launcher_plan(policy, NO_MECHANISMS, mounted=False))
+            return _Session(policy, launcher, UNCONFINED, Anchors(()))
         mechanisms = self._mechanisms
         if mechanisms is None:
             mechanisms = await asyncio.to_thread(probe)
-        if is_unconfined(policy):
-            launcher = await start_launcher(launcher_plan(policy, mechanisms, mounted=False))
-            return _Session(policy, launcher, Enforcement("off", lost=()), Anchors(()))
         lost = losses(policy, mechanisms)
         if lost:
             self._refuse_if_named(policy, lost, mechanisms)

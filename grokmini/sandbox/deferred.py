@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from grokmini.sandbox.runner import CommandHandle, CommandSpec, Enforcement, unproved
+from grokmini.sandbox.runner import CommandHandle, CommandSpec, Enforcement
 from grokmini.sandbox.switch import ConfiningRunner
 
 if TYPE_CHECKING:
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
 
 
 class DeferredRunner:
-    """Stands for the runner that `make` gives (called in a thread, once). `resolve` gives the policy until then.
-
-    `profile` is the name of what is to be kept.
+    """Stands for the runner that `make` gives (called in a thread, once). Until then `resolve` gives the policy,
+    None where nothing is to be confined, and `known` is what is known to hold.
     """
 
     def __init__(
-        self, profile: str, resolve: Callable[[], Policy], make: Callable[[], ConfiningRunner]
+        self, known: Enforcement, resolve: Callable[[], Policy | None], make: Callable[[], ConfiningRunner]
     ) -> None:
-        self._profile = profile
+        self._known = known
         self._resolve = resolve
         self._make = make
         self._made: ConfiningRunner | None = None
@@ -43,7 +42,7 @@ class DeferredRunner:
     @property
     def enforcement(self) -> Enforcement:
         """What is enforced; before the proof nothing is claimed."""
-        return self._made.enforcement if self._made is not None else unproved(self._profile)
+        return self._made.enforcement if self._made is not None else self._known
 
     @property
     def idle(self) -> bool:

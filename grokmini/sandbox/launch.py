@@ -227,7 +227,11 @@ def _spawn(
                 start_new_session=True,
             )
         except OSError as error:
-            raise SandboxError(f"the launcher cannot be started: {error}") from error
+            raise SandboxError(
+                f"the launcher cannot be started: {error}",
+                "Every command needs it, whatever the profile: it ends what a command leaves behind. "
+                "Is memory short, or the number of processes?",
+            ) from error
         unless_started.pop_all()
     return process, ours, errors
 

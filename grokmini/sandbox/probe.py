@@ -48,6 +48,10 @@ class Mechanisms(NamedTuple):
     seatbelt: str | None = None
 
 
+NO_MECHANISMS: Final = Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons={})
+"""All that a policy needs which allows everything."""
+
+
 @cache
 def probe(path: str | None = None) -> Mechanisms:
     """Try every mechanism; `path` is where bubblewrap is looked for (default: PATH). Takes about 20 ms, blocks."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from grokmini.sandbox.policy import Policy
@@ -56,6 +56,10 @@ class Enforcement:
     confined: bool = False
     lost: tuple[str, ...] = ()
     hint: str = ""
+
+
+UNCONFINED: Final = Enforcement("off", lost=("file access is not confined", "the network is open"))
+"""Nothing is confined, and the status line says so."""
 
 
 def unproved(profile: str) -> Enforcement:

@@ -23,7 +23,7 @@ from grokmini.sandbox.launch import LAUNCHER, PYTHON
 from grokmini.sandbox.plan import is_unconfined, proof_checks
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.runner import CommandSpec, Enforcement, unproved
+from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
 from grokmini.sandbox.seatbelt import seatbelt_profile, seatbelt_words
 from grokmini.sandbox.unconfined import UnconfinedCommand, UnconfinedRunner
 
@@ -68,12 +68,14 @@ class SeatbeltRunner:
     @property
     def enforcement(self) -> Enforcement:
         """What the last proof showed; before the first nothing is claimed."""
+        if is_unconfined(self._policy):
+            return UNCONFINED
         return self._proved.enforcement if self._proved is not None else unproved(self._policy.profile)
 
     @property
-    def policy(self) -> Policy:
-        """The policy of the next command."""
-        return self._policy
+    def policy(self) -> Policy | None:
+        """The policy of the next command, None where it allows everything."""
+        return None if is_unconfined(self._policy) else self._policy
 
     @property
     def idle(self) -> bool:
@@ -129,7 +131,7 @@ class SeatbeltRunner:
 
     def _prove(self, policy: Policy) -> _Proved:
         if is_unconfined(policy):
-            return _Proved(policy, (), Enforcement("off"))
+            return _Proved(policy, (), UNCONFINED)
         mechanisms = self._mechanisms or probe()
         lost = losses(policy, mechanisms)
         strict = policy.explicit and not self._best_effort

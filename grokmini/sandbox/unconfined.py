@@ -20,7 +20,7 @@ from typing import Final
 from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
 from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
-from grokmini.sandbox.runner import CommandSpec, Enforcement, ExitStatus
+from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
 TERM_GRACE: Final = 1.0
@@ -212,7 +212,7 @@ class UnconfinedRunner:
     @property
     def enforcement(self) -> Enforcement:
         """Nothing is enforced, and the status line says so."""
-        return Enforcement("off", lost=("file access is not confined", "the network is open"))
+        return UNCONFINED
 
     @property
     def idle(self) -> bool:

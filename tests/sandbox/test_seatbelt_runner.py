@@ -155,7 +155,7 @@ async def test_the_policy_is_looked_at_before_each_command_and_proved_when_it_ch
     assert proofs == ["proved"]
     await (await runner.start(shell("true", tmp_path))).wait()
     assert proofs == ["proved", "proved"]
-    assert runner.policy.denied == (str(later),)
+    assert runner.policy is not None and runner.policy.denied == (str(later),)
     given = json.loads(log.read_text().splitlines()[-1])
     assert any(word.startswith("DENIED_") and word.endswith(f"={later}") for word in given)
     await runner.renew(dataclasses.replace(policy, profile="other"))

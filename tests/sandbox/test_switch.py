@@ -12,7 +12,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.policy import Policy
-from grokmini.sandbox.runner import Enforcement
+from grokmini.sandbox.runner import Enforcement, unproved
 from grokmini.sandbox.switch import SwitchRunner
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from tests.sandbox.liveness import alive
@@ -113,7 +113,7 @@ async def test_a_deferred_runner_is_made_with_the_first_command_and_claims_nothi
         made.append(SandboxedRunner(policy))
         return made[-1]
 
-    runner = DeferredRunner("workspace", lambda: policy, make)
+    runner = DeferredRunner(unproved("workspace"), lambda: policy, make)
     assert runner.policy == policy and runner.idle
     assert runner.enforcement == Enforcement("workspace, untried")
     assert made == []
@@ -128,7 +128,7 @@ async def test_a_deferred_runner_that_was_never_needed_closes_and_starts_nothing
     tmp_path: Path,
 ) -> None:
     policy = workspace(tmp_path)
-    runner = DeferredRunner("workspace", lambda: policy, lambda: SandboxedRunner(policy))
+    runner = DeferredRunner(unproved("workspace"), lambda: policy, lambda: SandboxedRunner(policy))
     await runner.close()
     with pytest.raises(RuntimeError):
         await runner.start(shell("true", tmp_path))
@@ -136,7 +136,7 @@ async def test_a_deferred_runner_that_was_never_needed_closes_and_starts_nothing
 
 async def test_a_deferred_runner_takes_another_policy_before_and_after_it_is_made(tmp_path: Path) -> None:
     policy = workspace(tmp_path)
-    runner = DeferredRunner("workspace", lambda: policy, lambda: SandboxedRunner(policy))
+    runner = DeferredRunner(unproved("workspace"), lambda: policy, lambda: SandboxedRunner(policy))
     elsewhere = dataclasses.replace(policy, write_roots=(str(tmp_path / "outside"),))
     runner.expect(elsewhere)
     assert runner.policy == elsewhere

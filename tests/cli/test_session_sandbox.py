@@ -1,0 +1,152 @@
+"""The runner of a session by its profile: what `off` keeps all the same."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from grokmini.cli.options import Options
+from grokmini.cli.root import Root, load_root
+from grokmini.cli.sandboxed import choose, confine
+from grokmini.cli.session_sandbox import SessionSandbox
+from grokmini.sandbox.runner import CommandRunner, CommandSpec, Enforcement
+from tests.sandbox.liveness import alive
+from tests.sandbox.places import read, said, shell
+
+LINUX = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="what holds elsewhere is weaker, and told"
+)
+
+HIDING = """
+import os, sys, time
+if not os.fork():
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.closerange(0, 4096)
+    with open(sys.argv[1] + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    time.sleep(300)
+    os._exit(0)
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.005)
+if sys.argv[2:]:
+    print("up", flush=True)
+    time.sleep(300)
+"""
+"""A process in a session of its own, nobody's child, which holds no descriptor; who started it ends or stays."""
+
+
+def root_of(folder: Path, profile: str = "off") -> Root:
+    env = {"HOME": str(folder), "PATH": os.environ["PATH"]}
+    return load_root(Options(cwd=str(folder), sandbox=profile), env)
+
+
+@asynccontextmanager
+async def runner_of(kind: str, folder: Path) -> AsyncIterator[CommandRunner]:
+    """What a session's commands go through under `off`, or a single one's."""
+    root = root_of(folder)
+    choice = choose(root)
+    runner = SessionSandbox(root, choice, None).runner if kind == "session" else confine(root, choice).runner
+    try:
+        yield runner
+    finally:
+        await runner.close()
+
+
+def gone_within(pid: int, seconds: float) -> bool:
+    """Whether it goes by itself; it is ended when it does not."""
+    until = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    if left := alive(pid):
+        os.kill(pid, signal.SIGKILL)
+    return not left
+
+
+@LINUX
+@pytest.mark.parametrize("kind", ["session", "single"])
+async def test_off_leaves_nothing_of_a_process_that_hides_and_holds_nothing(tmp_path: Path, kind: str) -> None:
+    noted = tmp_path / "pid"
+    async with runner_of(kind, tmp_path) as runner:
+        words = (sys.executable, "-c", HIDING, str(noted))
+        handle = await runner.start(CommandSpec(words, tmp_path, {}))
+        status = await handle.wait()
+        assert await asyncio.to_thread(gone_within, int(noted.read_text()), 0.5)
+        assert (status.code, status.left_over) == (0, 1)
+
+
+AGENT = """
+import asyncio, sys
+from pathlib import Path
+from grokmini.sandbox.runner import CommandSpec
+from tests.cli.test_session_sandbox import HIDING, runner_of
+
+async def main():
+    async with runner_of("session", Path(sys.argv[1])) as runner:
+        handle = await runner.start(CommandSpec((sys.executable, "-c", HIDING, sys.argv[2], "stay"), Path("/"), {}))
+        async for chunk in handle.output():
+            print("up", flush=True)
+
+asyncio.run(main())
+"""
+
+
+@LINUX
+def test_off_leaves_nothing_when_the_agent_is_killed(tmp_path: Path) -> None:
+    noted = tmp_path / "pid"
+    words = [sys.executable, "-c", AGENT, str(tmp_path), str(noted)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as agent:
+        assert agent.stdout is not None
+        assert agent.stdout.readline() == b"up\n"
+        agent.kill()
+    assert gone_within(int(noted.read_text()), 1.0)
+
+
+@LINUX
+@pytest.mark.parametrize("kind", ["session", "single"])
+async def test_off_lets_no_command_ask_for_core_dumps(tmp_path: Path, kind: str) -> None:
+    async with runner_of(kind, tmp_path) as runner:
+        assert await said(runner, "ulimit -Sc; ulimit -Hc", tmp_path) == "0\n0\n"
+
+
+async def test_off_confines_nothing_and_claims_nothing(tmp_path: Path) -> None:
+    async with runner_of("session", tmp_path) as runner:
+        before = runner.enforcement
+        assert before == Enforcement("off", lost=("file access is not confined", "the network is open"))
+        assert runner.policy is None
+        outside = tmp_path.parent / f"{tmp_path.name}-outside"
+        assert await said(runner, f"echo x >{outside}; cat {outside}; rm {outside}", tmp_path) == "x\n"
+        assert (runner.policy, await runner.prepare(), runner.enforcement) == (None, before, before)
+
+
+@LINUX
+async def test_off_has_one_launcher_for_what_is_let_out_too(tmp_path: Path) -> None:
+    async with runner_of("session", tmp_path) as runner:
+        found = set()
+        for outside in (False, True):
+            handle = await runner.start(shell("ps -o ppid= -p $PPID", tmp_path, outside=outside))
+            found.add(await read(handle))
+        assert len(found) == 1
+
+
+@LINUX
+async def test_off_starts_nothing_before_the_first_command(tmp_path: Path) -> None:
+    sandbox = SessionSandbox(root_of(tmp_path), choose(root_of(tmp_path)), None)
+    mine = Path(f"/proc/self/task/{os.getpid()}/children")
+    before = mine.read_text()
+    await sandbox.prove()
+    assert mine.read_text() == before
+    assert await said(sandbox.runner, "echo ran", tmp_path) == "ran\n"
+    assert mine.read_text() != before
+    await sandbox.runner.close()

@@ -12,6 +12,13 @@ from grokmini import __version__
 from grokmini.cli.main import main
 from grokmini.cli.table import COMMANDS, LATER
 
+SPECIFIED = frozenset(
+    (
+        "sessions log models doctor config rewind worktree compaction plugin mcp memory policy sandbox prompt acp "
+        "completions demo"
+    ).split()
+)
+
 
 @pytest.mark.parametrize("flag", ["--version", "-V", "-v"])
 def test_the_version_is_one_line(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,6 +80,7 @@ def test_a_command_of_a_later_version_is_refused_and_never_sent_as_a_prompt(
 
 def test_every_command_of_the_specification_is_there_or_known_to_come() -> None:
     assert LATER.isdisjoint(COMMANDS)
+    assert set(COMMANDS) | LATER >= SPECIFIED
 
 
 def test_a_working_folder_that_is_gone_is_told_and_no_fault(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""A file system of two megabytes, filled and emptied again; run as `python -m tests.store.small_disk MOUNTPOINT`.
+"""A file system of two megabytes, filled and emptied, made read-only and writable again.
 
-It may be run by a person who is not root: `unshare -Urm` gives it mounts of its own.
+Run as `python -m tests.store.small_disk MOUNTPOINT`, also by a person who is not root: `unshare -Urm` gives it mounts
+of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from grokmini.store.layout import HISTORY
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import read_summary
 from tests.store.accepted import go_on, refusal_of
-from tests.store.ground import delta, exchange, new, until
+from tests.store.ground import delta, exchange, new, stored_session, until
 
 SIZE = "2m"
 FILLER = "filler"
@@ -114,13 +115,44 @@ async def fill_at_any_byte(point: Path) -> None:
         assert not refusal_of(await go_on(again))
 
 
+def mount_again(point: Path, how: str) -> None:
+    """Make the file system read-only (`ro`), or writable again (`rw`)."""
+    subprocess.run(["mount", "-o", f"remount,bind,{how}", str(point)], check=True)
+
+
+async def forbid_and_allow(point: Path) -> None:
+    """Open a stored session and begin another while it is read-only, go on in memory, make it writable."""
+    state = point / "state"
+    session_id = (await stored_session(state, 3)).session_id
+    mount_again(point, "ro")
+    sessions = [SessionStore(state).open(session_id), new(state)]
+    notices: list[Notice] = []
+    for session in sessions:
+        assert [notice.code for notice in session.notices] == ["not_saving"]
+        assert "Read-only file system" in session.notices[0].text
+        session.files.on_trouble = notices.append
+        session.files.prompt_started("prompt 3", 3)
+        for item in exchange(3):
+            session.files.append(item)
+            assert not await session.files.flush(durable=True)
+    assert len(sessions[0].items) == 12
+    assert notices == [], "it was told once"
+    mount_again(point, "rw")
+    for session, turns in zip(sessions, [range(4), range(3, 4)], strict=True):
+        assert await session.files.flush(durable=True)
+        await session.files.close()
+        again = SessionStore(state).open(session.session_id)
+        assert [stored.item for stored in again.items] == [s.item for n in turns for s in exchange(n)]
+        assert not refusal_of(await go_on(again))
+    await until(lambda: [notice.code for notice in notices] == ["saving_again"] * 2)
+
+
 def main() -> None:
-    """Do both in a file system of their own."""
+    """Do one thing after the other, each in a file system of its own."""
     point = Path(sys.argv[1])
-    with mounted(point):
-        asyncio.run(fill_and_empty(point))
-    with mounted(point):
-        asyncio.run(fill_at_any_byte(point))
+    for trial in (fill_and_empty, fill_at_any_byte, forbid_and_allow):
+        with mounted(point):
+            asyncio.run(trial(point))
     print("whole")
 
 

@@ -1,4 +1,4 @@
-"""A disk that fills up: nothing old is harmed, one notice, and all is written once there is room again."""
+"""A disk that fills up or becomes read-only: nothing old is harmed, one notice, and all is written in the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def may_mount(way: list[str], point: Path) -> bool:
     return subprocess.run(mount, capture_output=True, check=False).returncode == 0
 
 
-def test_a_small_file_system_fills_up_and_is_emptied(tmp_path: Path) -> None:
+def test_a_small_file_system_fills_up_and_is_emptied_becomes_read_only_and_writable(tmp_path: Path) -> None:
     ways = [way for way in WAYS if may_mount(way, tmp_path)]
     if not ways:
         return  # nobody may mount here: test_trouble.py starves a process by a limit on file sizes instead

@@ -13,11 +13,9 @@ from grokmini.cli.main import main
 from grokmini.cli.table import COMMANDS, LATER
 
 SPECIFIED = frozenset(
-    (
-        "sessions log models doctor config rewind worktree compaction plugin mcp memory policy sandbox prompt acp "
-        "completions demo"
-    ).split()
-)
+    ("sessions", "log", "models", "doctor", "config", "rewind", "worktree", "compaction", "plugin", "mcp", "memory",
+     "policy", "sandbox", "prompt", "acp", "completions", "demo")
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V", "-v"])

@@ -66,8 +66,7 @@ def refusals(
             found.setdefault(one.rule, one)
         if len(found) >= MAX_FOUND:
             break
-    for host, rule in refused_network(output, policy) if not found else ():
-        hint = "do it without the network, or tell the user that it needs one"
+    for host, rule, hint in refused_network(output, policy) if not found else ():
         found.setdefault(rule, Refusal(host, rule, hint, "network"))
     for program, rule, hint in refused_power(output):
         found.setdefault(rule, Refusal(program, rule, hint, "power"))

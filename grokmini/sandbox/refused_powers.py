@@ -43,7 +43,21 @@ _SOCKET: Final = re.compile(
     r"forkserver|multiprocessing|https?://|\bcurl\b|\bssh\b",
     re.I,
 )
+_FILE_SOCKET: Final = re.compile(
+    r"multiprocessing|forkserver|unix_listener|\bAF_UNIX\b|unix socket|unix:|\.sock\b|dial unix|ssh-agent|^SSH_AUTH",
+    re.I | re.M,
+)
+_SERVER: Final = re.compile(
+    r"\b127\.\d+\.\d+\.\d+|\blocalhost\b|\[::1?\]|0\.0\.0\.0|\blisten\b|\bbind\b|http\.server|socketserver",
+    re.I,
+)
 _NEAR: Final = 12
+_FAR: Final = 40
+ALLOW_NETWORK: Final = (
+    "the user can allow it: /sandbox workspace (at the start --sandbox workspace), or a profile of their own with "
+    'network = "open"'
+)
+ALLOW_SOCKETS: Final = "a profile of their own with allow_unix = true"
 
 _NO_PRIVILEGES: Final = re.compile(
     r"no new privileges|effective uid is not 0, is \S+ on a file system|^sudo: PERM_\w+: set\w+", re.I | re.M
@@ -66,8 +80,8 @@ _MOUNT: Final = re.compile(
 _NAMESPACES: Final = Path("/proc/sys/user/max_user_namespaces")
 
 
-def refused_network(output: str, policy: Policy) -> Iterator[tuple[str, str]]:
-    """What could not be reached, each with the rule, when the policy blocks the network."""
+def refused_network(output: str, policy: Policy) -> Iterator[tuple[str, str, str]]:
+    """What could not be reached, each with rule and hint, when the policy blocks the network."""
     if policy.network != "blocked":
         return
     lines = output.splitlines()
@@ -81,8 +95,21 @@ def refused_network(output: str, policy: Policy) -> Iterator[tuple[str, str]]:
         ):
             kept = ", but for sockets of this machine" if policy.allow_unix else ""
             rule = f"the network is blocked{kept} (sandbox profile {policy.profile})"
-            yield _host_in(reversed(near)) or "the network", rule
+            around = "\n".join(lines[max(0, number - _FAR) : number + _NEAR])
+            yield _host_in(reversed(near)) or "the network", rule, _network_hint(around, policy)
             return
+
+
+def _network_hint(around: str, policy: Policy) -> str:
+    """What to do, and how a person allows it; sockets that are files can be had without the network."""
+    advice = f"do it without the network, or say that it is needed: {ALLOW_NETWORK}"
+    if policy.allow_unix:
+        return advice
+    if _FILE_SOCKET.search(around):
+        return f"it wants a socket of this machine; do without, or say so: {ALLOW_NETWORK}, or just {ALLOW_SOCKETS}"
+    if _SERVER.search(around):
+        return f"{advice}; where a server here can use a unix socket, {ALLOW_SOCKETS} is enough"
+    return advice
 
 
 def _host_in(lines: Iterator[str]) -> str:

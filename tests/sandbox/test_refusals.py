@@ -268,6 +268,35 @@ async def test_a_blocked_network_is_told_with_the_host(
     assert found[0].rule == "the network is blocked (sandbox profile workspace)"
 
 
+async def test_a_blocked_network_is_told_with_how_a_person_allows_it(ground: Ground) -> None:
+    blocked = ground.policy("read-only")
+    (one,) = await told(ground, "curl -sS https://host.example", blocked)
+    for way in ("/sandbox workspace", "--sandbox workspace", 'network = "open"'):
+        assert way in one.hint
+    assert "allow_unix" not in one.hint, "it would not help"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"{PYTHON} -c 'import multiprocessing; multiprocessing.Manager()'",
+        f"{PYTHON} -c 'import multiprocessing as m; m.get_context(\"forkserver\").Process().start()'",
+        "ssh-agent",
+        f"{PYTHON} -m http.server 0",
+        "curl -sS http://127.0.0.1:9",
+    ],
+)
+async def test_sockets_of_this_machine_are_told_with_the_key_that_allows_them(
+    ground: Ground, command: str
+) -> None:
+    (one,) = await told(ground, command, ground.policy("read-only"))
+    assert one.kind == "network"
+    assert "allow_unix = true" in one.hint and "/sandbox workspace" in one.hint
+    said = "multiprocessing: PermissionError: [Errno 1] Operation not permitted: socket"
+    (one,) = refusals(said, ground.policy("own", network="blocked", allow_unix=True), str(ground.project))
+    assert "allow_unix" not in one.hint, "it is set"
+
+
 _POWERS = [("unshare -Ur true", "unshare"), ("bwrap --ro-bind / / true", "bwrap")]
 _ROOTS_OWN = [("su nobody -s /bin/sh -c id", "su"), ("chroot / true", "chroot"), ("chown 1 a", "")]
 """Others do not get so far."""

@@ -68,13 +68,18 @@ def command_help(name: str, summary: str, spec: CommandSpec) -> str:
     lines = [f"Usage: grokmini {name} [OPTIONS]{words}"]
     if spec.commands:
         lines.append(f"       grokmini {name} COMMAND [OPTIONS]")
-    lines += ["", *(textwrap.wrap(spec.about, ABOUT_WIDTH) or [summary]), ""]
+    lines += ["", *(_wrapped(spec.about) or [summary]), ""]
     lines += [_row(option, 9) for option in (*spec.options, HELP)]
     if spec.commands:
         lines += ["", *_two_columns([(row.name, row.summary) for row in spec.commands])]
     if spec.examples:
         lines += ["", "Examples", *(f"  {example}" for example in spec.examples)]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(about: str) -> list[str]:
+    """Its paragraphs; an empty line stands between them."""
+    return [line for part in about.split("\n") for line in textwrap.wrap(part, ABOUT_WIDTH) or [""]]
 
 
 def _two_columns(pairs: Sequence[tuple[str, str]]) -> list[str]:

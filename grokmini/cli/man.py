@@ -115,7 +115,8 @@ def _command(page: Page, line: CommandLine) -> None:
     words = f" {italic(spec.words)}" if spec.words else ""
     page.subsection(line.name)
     page.paragraph(f"{bold(f'grokmini {line.name}')} [{italic('OPTIONS')}]{words}")
-    page.paragraph(escaped(spec.about or _sentence(line.summary)))
+    for part in filter(None, (spec.about or _sentence(line.summary)).split("\n")):
+        page.paragraph(escaped(part))
     _options(page, spec.options)
     page.example(spec.examples)
 

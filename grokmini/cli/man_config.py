@@ -8,10 +8,12 @@ import msgspec
 
 from grokmini.cli.config import DERIVED
 from grokmini.cli.roff import Page, bold, escaped
+from grokmini.cli.sandbox_help import ABOUT, EXAMPLE, KEYS
 from grokmini.cli.setting_help import MODEL, SETTINGS
 from grokmini.config.layers import leaves
 from grokmini.config.settings import Settings
 from grokmini.protocol.model import Price, Supports, TimeLimits
+from grokmini.sandbox.profile_file import TAKES
 
 
 def settings_page() -> str:
@@ -39,12 +41,23 @@ def settings_page() -> str:
     }
     for key, text in MODEL.items():
         page.term(bold(key), text.format(**inner))
+    _profiles(page)
     page.section("EXAMPLES")
     page.example(("[models]", 'default = "work"', "", "[model.work]", 'model = "name-of-the-model"'))
     page.example(('base_url = "https://example.com/v1"', 'env_key = "WORK_API_KEY"', "context_window = 128000"))
     page.section("SEE ALSO")
     page.paragraph(f"{bold('grokmini')}(1)")
     return page.text()
+
+
+def _profiles(page: Page) -> None:
+    page.section("SANDBOX PROFILES")
+    for text in ABOUT:
+        page.paragraph(escaped(text))
+    for key, text in KEYS.items():
+        page.term(bold(key), f"{TAKES[key][:1].upper()}{TAKES[key][1:]}. {text}")
+    page.paragraph(escaped("An example, for the file of your own:"))
+    page.example(EXAMPLE.splitlines())
 
 
 def setting_defaults() -> Iterator[tuple[str, str]]:

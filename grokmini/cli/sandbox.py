@@ -16,8 +16,12 @@ SPEC = CommandSpec(
         "grokmini sandbox run --profile strict -- make test",
         "grokmini sandbox check",
     ),
-    about="Lists the sandbox profiles that can be named here, the one in force marked. On macOS sandboxes are "
-    "by design and untested.",
+    about="Lists the profiles that can be named here with what each allows, the one in force marked, and the layers "
+    "that work on this machine. On macOS sandboxes are by design and untested.\n\n"
+    "Your own are in sandbox.toml beside config.toml, a project's in its .grokmini/sandbox.toml: tables "
+    '[profiles.NAME] with extends, read, write, deny, network ("open" or "blocked"), allow_unix and env. A '
+    "project's may add names, not redefine any; one that grants more than workspace needs `grokmini sandbox trust "
+    "NAME`. All keys and an example: grokmini-config(5).",
     commands=(
         CommandRow("explain", "grokmini.cli.sandbox_explain", "what a profile allows here"),
         CommandRow("run", "grokmini.cli.sandbox_run", "run a command in it"),

@@ -14,7 +14,16 @@ from grokmini.text.nearest import nearest
 
 MAX_BYTES: Final = 1_000_000
 _LISTS: Final = ("read", "write", "deny")
-_KEYS: Final = ("extends", *_LISTS, "network", "allow_unix", "env")
+TAKES: Final = {
+    "extends": "the name of a profile",
+    "read": "a list of folders",
+    "write": "a list of folders",
+    "deny": "a list of paths and globs",
+    "network": '"open" or "blocked"',
+    "allow_unix": "true or false",
+    "env": "a table of names and texts",
+}
+"""What each key of a profile takes, in words."""
 
 
 class Profiles:
@@ -131,11 +140,12 @@ def _check(path: Path, name: str, entry: Any) -> None:
     if not isinstance(entry, dict):
         raise SandboxError(f"{where} is no table", "Write [profiles.NAME] and its keys below.")
     for key, value in entry.items():
-        if key not in _KEYS:
-            raise SandboxError(f"{where} has the unknown key {key!r}", f"Known: {', '.join(_KEYS)}.")
+        if key not in TAKES:
+            raise SandboxError(f"{where} has the unknown key {key!r}", f"Known: {', '.join(TAKES)}.")
         if not _fits(key, value):
             raise SandboxError(
-                f"{where}.{key} has a value that is not allowed", "See `grokmini sandbox --help`."
+                f"{where}.{key} has a value that is not allowed",
+                f"It takes {TAKES[key]}, without control characters; `grokmini sandbox --help` says more.",
             )
 
 

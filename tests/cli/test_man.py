@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from grokmini.cli.command_tree import command_lines
 from grokmini.cli.config import DERIVED
+from grokmini.cli.help import command_help
 from grokmini.cli.man import command_page
 from grokmini.cli.man_config import settings_page
 from grokmini.cli.options import OPTIONS
 from grokmini.cli.roff import Page, escaped
+from grokmini.cli.sandbox_help import EXAMPLE, KEYS
 from grokmini.cli.setting_help import MODEL, SETTINGS
 from grokmini.config.layers import leaves
 from grokmini.config.settings import Settings
 from grokmini.protocol.model import ModelEntry
 from grokmini.repl.commands.table import COMMANDS
+from grokmini.sandbox.profile_file import TAKES, read_profiles
+from grokmini.sandbox.resolve import Around, resolve
 
 PAGES = {"grokmini(1)": command_page, "grokmini-config(5)": settings_page}
 REQUESTS = {".TH", ".SH", ".SS", ".PP", ".TP", ".RS", ".RE", ".nf", ".fi", ".nh"}
@@ -63,6 +69,36 @@ def test_every_setting_has_a_word_on_it_and_nothing_else_has() -> None:
     assert set(SETTINGS) == keys
     assert set(MODEL) == set(ModelEntry.__struct_fields__)
     assert all(f"\\fB{escaped(key)}\\fR" in settings_page() for key in (*keys, *MODEL))
+
+
+def test_every_key_of_a_sandbox_profile_is_told_in_the_manual_and_in_the_help() -> None:
+    assert set(KEYS) == set(TAKES)
+    page = settings_page()
+    assert [key for key in TAKES if f"\\fB{escaped(key)}\\fR" not in page] == []
+    assert all(escaped(line) in page for line in EXAMPLE.splitlines())
+    (line,) = (line for line in command_lines() if line.name == "sandbox")
+    shown = command_help(line.name, line.summary, line.spec)
+    assert [key for key in TAKES if key not in shown] == []
+    assert all(word in shown for word in ("sandbox.toml", ".grokmini", "sandbox trust", "grokmini-config(5)"))
+
+
+def test_the_example_of_the_manual_is_a_file_that_can_be_used(tmp_path: Path) -> None:
+    file = tmp_path / "sandbox.toml"
+    file.write_text(EXAMPLE)
+    (tmp_path / "cwd").mkdir()
+    (tmp_path / "cwd/key.pem").write_text("secret")
+    around = Around(str(tmp_path / "cwd"), str(tmp_path), {})
+    profiles = read_profiles(file, None)
+    careful, very = (
+        resolve(profiles.find(name), around, explicit=True) for name in ("careful", "very-careful")
+    )
+    assert str(tmp_path / "build") in careful.write_roots
+    assert str(tmp_path / "cwd/key.pem") in careful.denied
+    assert (careful.network, careful.allow_unix, careful.read_all) == ("blocked", True, True)
+    assert dict(profiles.find("careful").env) == {"CI": "1"}
+    assert (very.read_all, str(tmp_path / "reference") in very.read_roots) == (False, True)
+    told = {key for table in tomllib.loads(EXAMPLE)["profiles"].values() for key in table}
+    assert told == set(TAKES), "every key is shown"
 
 
 def test_text_can_be_no_request_whatever_it_begins_with() -> None:

@@ -53,6 +53,22 @@ def test_what_cannot_be_understood_is_refused(tmp_path: Path, text: str, whose: 
         _read(tmp_path, **{whose: text}).find("a")
 
 
+@pytest.mark.parametrize(
+    ("line", "takes"),
+    [
+        ("extends = 1", "the name of a profile"),
+        ("deny = 'x'", "a list of paths and globs"),
+        ("network = 'half'", '"open" or "blocked"'),
+        ("allow_unix = 1", "true or false"),
+        ("env = ['A']", "a table of names and texts"),
+    ],
+)
+def test_a_wrong_value_is_told_what_the_key_takes(tmp_path: Path, line: str, takes: str) -> None:
+    with pytest.raises(SandboxError) as caught:
+        _read(tmp_path, f"[profiles.a]\n{line}\n")
+    assert takes in caught.value.hint
+
+
 def test_a_project_cannot_redefine_a_profile_of_the_users(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="redefines"):
         _read(tmp_path, "[profiles.a]\n", "[profiles.a]\nwrite = ['/']\n")

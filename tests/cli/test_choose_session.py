@@ -95,6 +95,24 @@ async def test_waiting_can_be_given_up_at_once(tmp_path: Path, capsys: pytest.Ca
     await held.files.close()
 
 
+async def test_a_run_without_a_person_waits_for_half_a_minute_unless_told_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = SessionStore(tmp_path).open(await saved(tmp_path, "a talk"))
+    opening = open_files(OpenAs(latest=True), places(tmp_path), CWD, model="m", branch="", interactive=False)
+    waiting = asyncio.create_task(opening)
+    said = ""
+    while not said:
+        await asyncio.sleep(0.01)
+        said = capsys.readouterr().err
+    assert "is open in process" in said
+    assert "waiting up to 30 s for it" in said
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await held.files.close()
+
+
 async def test_a_folder_without_sessions_has_nothing_to_go_on_with(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="there is no session in"):
         await go_on(tmp_path, interactive=True)

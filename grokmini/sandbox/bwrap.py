@@ -94,6 +94,12 @@ def is_below_any(path: str, roots: Iterable[str]) -> bool:
     return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
+def are_below(paths: Iterable[str], roots: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths that really lie below one of the roots."""
+    real = tuple(map(os.path.realpath, roots))
+    return tuple(path for path in paths if is_below_any(os.path.realpath(path), real))
+
+
 def _pin(path: str, roots: tuple[str, ...], readonly: Collection[str], put: Callable[[str, str], None]) -> None:
     """Pin every folder above that could be renamed: those below a writable root, but in no read-only folder there."""
     waiting: list[str] = []

@@ -16,10 +16,17 @@ from typing import Final
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.anchors import Anchors
-from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
+from grokmini.sandbox.bwrap import Mounts, are_below, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
-from grokmini.sandbox.git_folders import make_hook_folders, remove_redirections
+from grokmini.sandbox.git_folders import (
+    make_steering,
+    redirection_notices,
+    redirections,
+    remove_redirections,
+    steered_folders,
+)
+from grokmini.sandbox.keeper import Keeper
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import (
     LAUNCHER,
@@ -49,6 +56,9 @@ class _Session:
     enforcement: Enforcement
     anchors: Anchors
     """What the mounts lie upon and the rules belong to, and what of it was not there."""
+    folders: tuple[str, ...] = ()
+    """Git folders that commands can write, but for what steers git."""
+    keeper: Keeper | None = None
     commands: set[SandboxedCommand] = field(default_factory=set)
     starting: int = 0
     """How many commands are being handed over."""
@@ -67,6 +77,8 @@ class _Session:
         """Let the launcher go."""
         self.anchors.close()
         await self.launcher.close()
+        if self.keeper is not None:
+            self.keeper.close()
 
 
 class SandboxedRunner:
@@ -96,6 +108,8 @@ class SandboxedRunner:
         self._outside: _Session | None = None
         self._retired: set[_Session] = set()
         self._closing: set[asyncio.Task[None]] = set()
+        self._spared: frozenset[str] | None = None
+        """What leads git elsewhere and was there before any command."""
         self._lock = asyncio.Lock()
         self._closed = False
 
@@ -220,7 +234,7 @@ class SandboxedRunner:
         if lost:
             self._refuse_if_named(policy, lost, mechanisms)
         if mechanisms.bwrap:
-            make_hook_folders(policy.protected)
+            make_steering(policy.protected)
         mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)
@@ -272,7 +286,10 @@ class SandboxedRunner:
                 f"the sandbox does not hold: {'; '.join(holes)}",
                 "Report this; --sandbox off goes on without it.",
             )
-        lost = losses(policy, mechanisms) + mounts.uncovered
+        folders = steered_folders(policy.protected)
+        if self._spared is None:
+            self._spared = frozenset(redirections(folders))
+        lost = losses(policy, mechanisms) + mounts.uncovered + redirection_notices(self._spared)
         lost += tuple(f"the proof failed: commands can {hole}" for hole in holes)
         lost += remarks(policy, mechanisms, as_root=os.geteuid() == 0)
         confined = bool(mechanisms.landlock_abi or mechanisms.bwrap) and not holes
@@ -281,7 +298,13 @@ class SandboxedRunner:
         label = policy.profile if confined and not missing else f"{policy.profile}, in part"
         hint = remedy(mechanisms) if missing else ""
         enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
-        return _Session(policy, launcher, enforcement, anchors)
+        folders = are_below(folders, writable_roots(policy))
+        try:
+            keeper = Keeper(folders, self._spared) if folders else None
+        except OSError:
+            await launcher.close()
+            raise
+        return _Session(policy, launcher, enforcement, anchors, folders, keeper)
 
     def _retire(self, session: _Session) -> None:
         """Let a launcher go as soon as nothing runs in it."""
@@ -328,7 +351,7 @@ class SandboxedRunner:
         def ended() -> None:
             session.commands.discard(command)
             if not spec.outside:
-                remove_redirections(session.policy.protected)
+                remove_redirections(session.folders, self._spared or ())
             if session in self._retired:
                 self._retire(session)
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-_STEERS: Final = ("hooks", "config", "config.worktree", "info/attributes", "commondir")
+_ALWAYS: Final = ("hooks", "config")
+_WHERE_THERE: Final = ("info/attributes", "commondir")
+"""Attributes can be made where there are none: they only choose among programs that the settings name, and the
+`.gitattributes` of the project do so as well."""
 _MODULES: Final = 200
 _LOOKED_AT: Final = 65_536
 _WORKTREE: Final = re.compile(rb"^\s*worktree\s*=\s*(.+)$", re.M)
@@ -72,12 +76,26 @@ def git_protected(cwd: str) -> tuple[str, ...]:
     folders = git_folders(cwd) or (f"{cwd}/.git",)
     found = list(_own_pointers(cwd))
     for folder in folders:
-        found += [f"{folder}/{name}" for name in ("hooks", "config")]
-        found += [f"{folder}/{name}" for name in _STEERS[2:] if os.path.lexists(f"{folder}/{name}")]
+        found += [f"{folder}/{name}" for name in _ALWAYS]
+        found += [f"{folder}/{name}" for name in _WHERE_THERE if os.path.lexists(f"{folder}/{name}")]
+        found += _worktree_settings(folder)
         for module in islice(_modules(Path(folder, "modules")), _MODULES):
-            found += [str(module / name) for name in ("hooks", "config")]
+            found += [str(module / name) for name in _ALWAYS]
+            found += _worktree_settings(str(module))
             found += _worktree_pointer(module)
     return tuple(dict.fromkeys(found))
+
+
+def _worktree_settings(folder: str) -> Iterator[str]:
+    """The further settings of each worktree, there or not, where git reads them."""
+    try:
+        asked = b"worktreeconfig" in Path(folder, "config").read_bytes()[:_LOOKED_AT].lower()
+    except OSError:
+        return
+    linked = islice(sorted(Path(folder).glob("worktrees/*/HEAD")), _MODULES)
+    for one in (Path(folder), *(head.parent for head in linked)):
+        if asked or os.path.lexists(one / "config.worktree"):
+            yield str(one / "config.worktree")
 
 
 def _own_pointers(cwd: str) -> Iterator[str]:
@@ -117,38 +135,63 @@ def _worktree_pointer(module: Path) -> Iterator[str]:
         yield str(dot)
 
 
-def remove_redirections(protected: Iterable[str]) -> tuple[str, ...]:
-    """Take away what a command left in a git folder to have other settings read than the protected ones.
+def steered_folders(protected: Iterable[str]) -> tuple[str, ...]:
+    """The git folders among whose files are protected settings."""
+    folders = (Path(path).parent for path in protected if path.endswith("/config"))
+    # Our own settings are in a folder of that name, too.
+    return tuple(str(one) for one in dict.fromkeys(folders) if one.name == ".git" or "modules" in one.parts)
 
-    Git reads them where a file `commondir` in the folder leads: there is none in an ordinary one, and in that of a
-    linked worktree it leads back. Returns what was put right.
+
+def redirections(folders: Iterable[str]) -> tuple[str, ...]:
+    """The files `commondir` right in git folders: git reads its settings where they lead.
+
+    Only the folder that a linked worktree has in `worktrees` has one, unless a person, or a command, made it.
+    """
+    found = (Path(folder, "commondir") for folder in folders)
+    return tuple(str(path) for path in found if os.path.lexists(path) and not path.is_dir())
+
+
+def redirection_notices(found: Iterable[str]) -> tuple[str, ...]:
+    """A sentence for each that is still there: what it does and how to be rid of it."""
+    return tuple(
+        f"git settings: {path} makes git take them, and the programs they name, from "
+        f"{_pointer(Path(path), '') or 'elsewhere'!r}; an ordinary repository has no such file: unless you made it, "
+        f"remove it (rm {shlex.quote(path)})"
+        for path in sorted(filter(os.path.lexists, found))
+    )
+
+
+def remove_redirections(folders: Iterable[str], spared: Collection[str] = ()) -> tuple[str, ...]:
+    """Take away what a command left in git folders to have other settings read than the protected ones.
+
+    `spared` were there before any command. The file of a linked worktree leads back and is put right. Returns what
+    was changed.
     """
     found: list[str] = []
-    known = frozenset(protected)
-    for folder in (Path(path).parent for path in known if path.endswith("/config")):
-        if folder.name != ".git" and "modules" not in folder.parts:
-            continue  # our own settings, in a folder of that name
-        stray = folder / "commondir"
-        if str(stray) not in known and os.path.lexists(stray) and not stray.is_dir():
+    folders = tuple(folders)
+    for stray in redirections(folders):
+        if stray not in spared:
             with suppress(OSError):
-                stray.unlink()
-                found.append(str(stray))
+                Path(stray).unlink()
+                found.append(stray)
+    for folder in map(Path, folders):
         for linked in sorted(folder.glob("worktrees/*/commondir")):
             leads_to = _pointer(linked, "")
             if leads_to is None or os.path.realpath(linked.parent / leads_to) != os.path.realpath(folder):
                 with suppress(OSError):
                     linked.unlink()
-                    linked.write_text("../..\n")
+                    with linked.open("x") as file:  # never through a link that somebody puts there meanwhile
+                        file.write("../..\n")
                     found.append(str(linked))
     return tuple(found)
 
 
-def make_hook_folders(protected: Iterable[str]) -> None:
-    """Create the hook folders that repositories lack: what is not there cannot be mounted read-only."""
-    for path in protected:
-        hooks = Path(path)
-        if hooks.name != "hooks" or os.path.lexists(path) or not (hooks.parent / "HEAD").is_file():
+def make_steering(protected: Iterable[str]) -> None:
+    """Create what repositories lack of it: what is not there cannot be mounted read-only."""
+    for path in map(Path, protected):
+        folder = path.parent
+        if path.name not in ("hooks", "config.worktree") or os.path.lexists(path):
             continue
-        if os.path.realpath(hooks.parent) == str(hooks.parent):
+        if (folder / "HEAD").is_file() and os.path.realpath(folder) == str(folder):
             with suppress(OSError):  # we cannot, so commands cannot either
-                hooks.mkdir()
+                path.mkdir() if path.name == "hooks" else path.touch(exist_ok=False)

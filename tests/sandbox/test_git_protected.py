@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -11,14 +12,16 @@ from pathlib import Path
 import pytest
 
 from grokmini.sandbox.client import SandboxedRunner
-from grokmini.sandbox.git_folders import git_protected, remove_redirections
+from grokmini.sandbox.git_folders import git_protected, remove_redirections, steered_folders
 from grokmini.sandbox.profile import built_in
 from grokmini.sandbox.resolve import Around, resolve
-from tests.sandbox.places import said
+from tests.sandbox.places import said, shell
 from tests.sandbox.resolved import around_of, resolved
+from tests.store.ground import until
 
 NAMES = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
 GIT = " ".join(("git", *NAMES))
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def git(folder: Path, *words: str) -> str:
@@ -80,13 +83,83 @@ async def test_git_is_not_led_to_other_settings_by_a_file_that_redirects_it(tmp_
     assert not (work / place).exists()
 
 
-async def test_a_redirection_that_was_there_before_is_nobodys_to_take_away(tmp_path: Path) -> None:
+async def test_a_redirection_that_was_there_before_is_told_and_nobodys_to_take_away(tmp_path: Path) -> None:
     around = around_of(tmp_path)
     work = repository(Path(around.cwd))
-    (work / ".git/commondir").write_text(".\n")
+    stray = work / ".git/commondir"
+    stray.write_text("../else where\n")
     async with working(around) as runner:
+        told = [line for line in (await runner.prepare()).lost if str(stray) in line]
+        assert len(told) == 1
+        assert "'../else where'" in told[0] and f"rm {stray}" in told[0]
         await said(runner, "echo ../evil >.git/commondir; rm .git/commondir", work)
-    assert (work / ".git/commondir").read_text() == ".\n"
+        assert stray.read_text() == "../else where\n"
+        stray.unlink()
+        await runner.renew(resolved(around))
+        await said(runner, "true", work)
+        assert str(stray) not in " ".join(runner.enforcement.lost)
+
+
+async def test_a_redirection_is_taken_away_although_a_later_command_found_it_there(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    work = repository(Path(around.cwd))
+    async with working(around) as runner:
+        first = await runner.start(shell("echo ../evil >.git/commondir; exec sleep 300", work))
+        await until(lambda: (work / ".git/commondir").exists())
+        assert "evil" in await said(runner, "cat .git/commondir", work)
+        assert not (work / ".git/commondir").exists()
+        assert "commondir" not in " ".join(runner.enforcement.lost)
+        await first.kill()
+
+
+KILLED = """
+import asyncio, os, sys
+from pathlib import Path
+from tests.sandbox.resolved import around_of, resolved
+from tests.sandbox.places import shell
+from grokmini.sandbox.client import SandboxedRunner
+
+async def main():
+    around = around_of(Path(sys.argv[1]))
+    runner = SandboxedRunner(resolved(around))
+    script = "for f in .git .git/worktrees/third; do echo ../evil >$f/commondir; done; touch up; sleep 300"
+    await runner.start(shell(script, around.cwd))
+    await asyncio.sleep(300)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_redirection_is_taken_away_when_the_agent_is_killed_during_the_command(tmp_path: Path) -> None:
+    work = repository(Path(around_of(tmp_path).cwd))
+    git(work, "worktree", "add", "-q", str(tmp_path / "third"))
+    strays = work / ".git/commondir", work / ".git/worktrees/third/commondir"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], cwd=ROOT)
+    try:
+        await until((work / "up").exists)
+        assert [path.read_text() for path in strays] == ["../evil\n"] * 2
+    finally:
+        process.kill()
+        process.wait()
+    await until(lambda: not strays[0].exists() and strays[1].exists() and strays[1].read_text() == "../..\n")
+
+
+async def test_further_settings_of_worktrees_cannot_be_made_where_git_reads_them(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    work = repository(Path(around.cwd))
+    git(work, "worktree", "add", "-q", str(tmp_path / "third"))
+    places = [work / ".git/config.worktree", work / ".git/worktrees/third/config.worktree"]
+    script = (
+        f"for f in {places[0]} {places[1]}; do printf '[core]\\n\\tfsmonitor = false\\n' >$f; rm $f; done; true"
+    )
+    async with working(around) as runner:
+        await said(runner, f"cp {work}/.git/HEAD {places[0]}; rm {places[0]}", work)
+    assert [path for path in places if path.exists()] == [], "nothing is made where git reads no such file"
+    git(work, "config", "extensions.worktreeConfig", "true")
+    async with working(around) as runner:
+        await said(runner, script, work)
+        assert "two" in await said(runner, f"{GIT} commit --allow-empty -m two", work)
+    assert [path.read_text() for path in places] == ["", ""]
 
 
 async def test_a_linked_worktree_commits_and_cannot_be_led_elsewhere(tmp_path: Path) -> None:
@@ -154,5 +227,5 @@ def test_a_pointer_of_a_submodule_that_leads_elsewhere_protects_nothing(tmp_path
 
 def test_only_git_folders_are_put_right(tmp_path: Path) -> None:
     (tmp_path / "commondir").write_text("mine")
-    assert remove_redirections((f"{tmp_path}/config",)) == ()
+    assert remove_redirections(steered_folders((f"{tmp_path}/config",))) == ()
     assert (tmp_path / "commondir").exists()

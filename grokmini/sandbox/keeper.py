@@ -1,0 +1,62 @@
+"""The keeper: a tiny process that outlives the agent and puts right what its last commands did to git folders.
+
+A command can leave a file in one that leads git to other settings than the protected ones; the agent takes it away
+when the command ends. A shell waits for the end of the agent, however that comes about, and does so then: commands
+are being killed meanwhile, so it looks several times.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from grokmini.sandbox.git_folders import remove_redirections
+
+LOOKS: Final = 8
+PAUSE: Final = 0.05
+"""Seconds between two looks. All of them are over well within the second in which nothing of the agent is left."""
+_WAIT: Final = 'read -r line; exec "$@"'
+_PROGRAM: Final = "import sys; sys.path.append(sys.argv[1]); from grokmini.sandbox.keeper import main; main()"
+
+
+class Keeper:
+    """The agent's side: it lives as long as the commands that can write these folders. Raises `OSError`."""
+
+    def __init__(self, folders: Sequence[str], spared: Collection[str]) -> None:
+        python = (sys.executable, "-I", "-S", "-c", _PROGRAM, str(Path(__file__).parents[2]))
+        reading, self._pipe = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                ("/bin/sh", "-c", _WAIT, "sh", *python, str(len(folders)), *folders, *spared),
+                cwd="/",
+                env={},
+                stdin=reading,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._pipe)
+            raise
+        finally:
+            os.close(reading)
+
+    def close(self) -> None:
+        """It is not needed any more: what there was to do has been done."""
+        self._process.kill()
+        self._process.wait()
+        os.close(self._pipe)
+
+
+def main() -> None:
+    """The agent is gone. Arguments: where the code is, how many folders, these, and the files to leave alone."""
+    count = int(sys.argv[2])
+    folders, spared = sys.argv[3 : 3 + count], sys.argv[3 + count :]
+    for _ in range(LOOKS):
+        remove_redirections(folders, spared)
+        time.sleep(PAUSE)

@@ -79,6 +79,7 @@ class SessionWriter:
         failing: bool = False,
         retry_seconds: float = RETRY_SECONDS,
         touch_seconds: float = TOUCH_SECONDS,
+        stay_seconds: float = REFRESH_SECONDS,
     ) -> None:
         """`on_trouble` is called in the writer's thread. `failing`: the disk has already refused once."""
         self._disk = disk
@@ -94,6 +95,7 @@ class SessionWriter:
         self._retry_due = time.monotonic() + retry_seconds if failing else None
         self._touch_seconds = touch_seconds
         self._touch_due = time.monotonic() + touch_seconds
+        self._stay_seconds = stay_seconds
         self._stay_due: float | None = None
         self._thread = threading.Thread(target=self._run, name="session-writer", daemon=True)
         self._thread.start()
@@ -172,16 +174,16 @@ class SessionWriter:
             waiting = [self._inbox.popleft() for _ in range(len(self._inbox))]
 
     def _patience(self) -> float:
+        if self._stay_due is None and self._disk.by_lease:
+            self._stay_due = time.monotonic() + self._stay_seconds
         moments = (self._events_due, self._retry_due, self._touch_due, self._stay_due)
         return max(0.0, min(moment for moment in moments if moment is not None) - time.monotonic())
 
     def _keep_alive(self) -> None:
         """What a driver does that has nothing to write: its lease is renewed, its directory touched each hour."""
-        if self._stay_due is None and self._disk.by_lease:
-            self._stay_due = time.monotonic() + REFRESH_SECONDS
         try:
             if self._passed(self._stay_due):
-                self._stay_due = time.monotonic() + REFRESH_SECONDS
+                self._stay_due = time.monotonic() + self._stay_seconds
                 self._disk.stay()
             if self._passed(self._touch_due):
                 self._touch_due = time.monotonic() + self._touch_seconds

@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from grokmini.store.layout import HISTORY
+from grokmini.store.layout import DRIVER_LEASE, HISTORY
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_writer import TOUCH_SECONDS, Flush, SessionWriter, Trouble
 from grokmini.store.summary import Summary
@@ -69,6 +69,28 @@ async def test_an_idle_session_shows_each_hour_that_somebody_drives_it(tmp_path:
         os.utime(directory, (0, 0))
         await until(lambda: directory.stat().st_mtime > 0)
     end(writer)
+
+
+async def test_a_lease_that_was_had_only_later_is_renewed_while_nothing_is_written(tmp_path: Path) -> None:
+    """The disk refuses at first; what is written when it works again is the last work there is."""
+    blocked = tmp_path / "state"
+    blocked.write_bytes(b"a file where the directory should be")
+    directory = blocked / "sessions" / "group" / "s"
+    disk = SessionDisk(blocked, directory, Summary(session_id="s", cwd=str(CWD)), new=True, remote=True)
+    told: list[bool] = []
+    writer = SessionWriter(
+        disk, lambda trouble: told.append(trouble.error is None), retry_seconds=0.01, stay_seconds=0.05
+    )
+    writer.put(prompt(0))
+    await until(lambda: told == [False])
+    blocked.unlink()
+    await until(lambda: told == [False, True])
+    lease = directory / DRIVER_LEASE
+    for _ in range(2):
+        os.utime(lease, (0, 0))
+        await until(lambda: lease.stat().st_mtime > 0)
+    end(writer)
+    assert not lease.exists()
 
 
 def end(writer: SessionWriter) -> None:

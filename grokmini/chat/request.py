@@ -82,6 +82,7 @@ class RequestCopy:
         self._hidden = 0
         self._before_reply: list[tuple[ConversationItem, Figure]] = []
         self._ids: set[str] = set()
+        self._uses: dict[str, int] = {}
         self._answers: deque[str] = deque()
         self.grow(history)
         self._cut_to(min(state.cut_turn, self._reachable))
@@ -184,11 +185,12 @@ class RequestCopy:
         self._add(item, figure)
 
     def _with_own_id(self, call: ToolCall) -> ToolCall:
-        own, number = call.id, 1
+        own, number = call.id, self._uses.get(call.id, 1)
         while own in self._ids:
             number += 1
             own = f"{call.id}-{number}"
         self._ids.add(own)
+        self._uses[call.id] = number
         return call if own == call.id else msgspec.structs.replace(call, id=own)
 
     def _add_words(self, item: UserItem, figure: Figure) -> None:

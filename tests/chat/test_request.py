@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import msgspec
@@ -150,6 +151,31 @@ def test_an_id_that_a_server_uses_again_is_sent_under_another_name() -> None:
     sent, _ = request(*items)
     assert sent.items[2] == items[2]
     assert sent.items[3:] == (assistant("c-2", "c-3"), result("c-2", "2"), result("c-3", "3"))
+
+
+def test_the_other_name_of_an_id_is_nobodys_own() -> None:
+    items = [item for call_id in ("c", "c-2", "c", "c") for item in (assistant(call_id), result(call_id))]
+    sent, _ = request(prompt("a", 0), *items)
+    assert [item.call_id for item in sent.items if isinstance(item, ToolResultItem)] == [
+        "c",
+        "c-2",
+        "c-3",
+        "c-4",
+    ]
+
+
+def test_a_server_that_gives_every_call_the_same_id_costs_little_more_than_others() -> None:
+    def seconds(ids: Sequence[str]) -> float:
+        items = [item for call_id in ids for item in (assistant(call_id), result(call_id))]
+        times = []
+        for _ in range(3):
+            begin = time.process_time()
+            request(*items)
+            times.append(time.process_time() - begin)
+        return min(times)
+
+    count = 3_000
+    assert seconds(["c"] * count) < 8 * seconds([f"c{number}" for number in range(count)])
 
 
 def test_at_half_of_the_window_exactly_old_results_are_cut() -> None:

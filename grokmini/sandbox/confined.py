@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final
 
+from grokmini.sandbox.groups import check_group
 from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
 from grokmini.sandbox.runner import ExitStatus
 
@@ -17,7 +18,7 @@ DRAIN_LIMIT: Final = 2.0
 
 
 class SandboxedCommand:
-    """A running command. Made by `SandboxedRunner.start` alone.
+    """A running command. Made by `SandboxedRunner.start` alone. Raises `SandboxError` for a number that cannot be.
 
     `job` is the socket to its supervisor, which tells the end when nothing of the command is left.
     """
@@ -25,6 +26,7 @@ class SandboxedCommand:
     def __init__(
         self, pid: int, job: socket.socket, output: int, side: int | None, on_end: Callable[[], None]
     ) -> None:
+        check_group(pid)
         self._pid = pid
         self._job = job
         self._on_end = on_end

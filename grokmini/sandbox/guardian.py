@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.groups import may_be_signalled
 from grokmini.sandbox.survivors import kill_holders
 
 _PROGRAM: Final = "import sys; sys.path.append(sys.argv[1]); from grokmini.sandbox.guardian import main; main()"
@@ -125,8 +126,8 @@ def kill_noted(noted: dict[int, int | None]) -> None:
 
 
 def kill_groups(leaders: Iterable[int]) -> None:
-    """Kill whole groups at once; those already gone do not matter."""
-    for leader in leaders:
+    """Kill whole groups at once, never everybody or ourselves; those already gone do not matter."""
+    for leader in filter(may_be_signalled, leaders):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
 

@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, suppress
 from typing import Final
 
+from grokmini.sandbox.groups import check_group
 from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
 from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
@@ -32,11 +33,15 @@ DRAIN_LIMIT: Final = 2.0
 
 
 class UnconfinedCommand:
-    """A running command (a `CommandHandle`). Made by `UnconfinedRunner.start` alone."""
+    """A running command (a `CommandHandle`). Made by `UnconfinedRunner.start` alone.
+
+    Raises `SandboxError` for a number that cannot be.
+    """
 
     def __init__(
         self, process: subprocess.Popen[bytes], output: int, lifeline: int, on_end: Callable[[int], None]
     ) -> None:
+        check_group(process.pid)
         self._process = process
         self._on_end = on_end
         self._changed = asyncio.Event()

@@ -156,6 +156,7 @@ def test_a_window_that_watches_an_idle_session_writes_nothing(place: Place) -> N
         driver.see("/ commands")
         driver.type("question one\r")
         driver.see("one is done")
+        until(lambda: "sandbox_changed" in [event["type"] for event in place.events()])
         with inline_pty(place, server, 40, 10, "--follow") as watcher:
             watcher.see("one is done")
             watcher.see("watching")

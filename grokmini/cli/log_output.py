@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -51,22 +51,27 @@ class LogOutput:
 @contextmanager
 def log_output(*, paged: bool) -> Iterator[LogOutput]:
     """Standard output, or with `paged` at a terminal the pager, which has ended when this does."""
-    pager = _start_pager() if paged and sys.stdout.isatty() and not shown_by(os.environ).dumb else None
-    if pager is None or pager.stdin is None:
-        output = LogOutput(sys.stdout.buffer, sys.stdout.encoding)
+    wanted = paged and sys.stdout.isatty() and not shown_by(os.environ).dumb
+    with _left_to_the_pager() if wanted else nullcontext():
+        pager = _start_pager() if wanted else None
+        if pager is not None and pager.stdin is not None:
+            yield from _into(pager, pager.stdin)
+            return
+    output = LogOutput(sys.stdout.buffer, sys.stdout.encoding)
+    yield output
+    output.flush()
+
+
+def _into(pager: subprocess.Popen[bytes], text: IO[bytes]) -> Iterator[LogOutput]:
+    try:
+        output = LogOutput(text, sys.stdout.encoding)
         yield output
         output.flush()
-        return
-    with _left_to_the_pager():
-        try:
-            output = LogOutput(pager.stdin, sys.stdout.encoding)
-            yield output
-            output.flush()
-        except BrokenPipeError:
-            pass  # the person has seen enough
-        finally:
-            _close(pager.stdin)
-            pager.wait()
+    except BrokenPipeError:
+        pass  # the person has seen enough
+    finally:
+        _close(text)
+        pager.wait()
 
 
 def shown_by(env: Mapping[str, str]) -> Capabilities:

@@ -167,7 +167,7 @@ ConversationItem: TypeAlias = KnownItem | UnknownItem
 class Stored(msgspec.Struct, frozen=True):
     """An item and, where encoding the item would not give it back, the line it was read from.
 
-    A changed item is a new `Stored` without `raw`.
+    A changed item is a new `Stored`: `codec.with_fields` makes it and keeps what a newer version wrote beside.
     """
 
     item: ConversationItem

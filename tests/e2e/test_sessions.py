@@ -303,6 +303,33 @@ def test_h24_a_session_that_is_open_elsewhere_is_copied_waited_for_or_left(
     assert listed(place)[busy]["prompts"] == 2
 
 
+def test_h24_a_run_that_nobody_watches_writes_nothing_before_the_other_process_is_gone(
+    place: Place, server: ModelServer
+) -> None:
+    """H24, headless: it names the holder and waits; after kill -9 it goes on."""
+    busy = say(place, "talk", server)
+    history = place.sessions[0] / "chat_history.jsonl"
+    with running(place, f"--resume={busy}") as other:
+        before = history.read_bytes()
+        waiting = subprocess.Popen(
+            [str(PROGRAM), "-p", "next", f"--resume={busy}"],
+            cwd=place.project,
+            env=place.environment(server),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        assert f"{busy} is open in process {other.pid} on" in waiting.stderr.readline()
+        assert history.read_bytes() == before
+        other.kill()
+        out, _ = waiting.communicate(timeout=SECONDS)
+    assert (waiting.returncode, out) == (0, "As you wish.\n")
+    assert history.read_bytes().startswith(before)
+    assert listed(place)[busy]["prompts"] == 3
+
+
 def test_waiting_for_a_session_ends_with_ctrl_c(place: Place, server: ModelServer) -> None:
     busy = say(place, "talk", server)
     with running(place, f"--resume={busy}"):

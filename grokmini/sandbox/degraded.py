@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
+
+NO_TERMINALS: Final = "pseudo-terminals: commands get none"
+DETACHED: Final = "processes that detach themselves twice: they can outlive their command"
+UNTESTED: Final = "all of it on macOS is by design, tried at the start and otherwise untested"
+UNCOUNTED: Final = "the number of processes: the kernel sets no limit for root, only a cgroup would"
+NO_MOVES: Final = "files cannot be renamed into another folder, only copied: this kernel's Landlock is too old"
+_NO_PROMISE: Final = frozenset({NO_TERMINALS, DETACHED, UNTESTED, UNCOUNTED, NO_MOVES})
+"""What is told as lost and opens nothing that a profile promises to keep shut."""
 
 ONLY_MOUNTS = "chmod, chown, utime and setxattr outside the writable folders"
 
@@ -18,21 +27,20 @@ def losses(policy: Policy, mechanisms: Mechanisms) -> tuple[str, ...]:
     return tuple(_losses(policy, mechanisms))
 
 
+def breaks_promises(lost: Iterable[str]) -> bool:
+    """Whether among what is told as lost is something that the profile promises to keep."""
+    return not _NO_PROMISE.issuperset(lost)
+
+
 def remarks(policy: Policy, mechanisms: Mechanisms, *, as_root: bool) -> tuple[str, ...]:
     """What no mechanism of ours can bound here, whatever is installed."""
     if mechanisms.seatbelt:
-        return (
-            "processes that detach themselves twice: they can outlive their command",
-            "pseudo-terminals: commands get none",
-            "all of it on macOS is by design, tried at the start and otherwise untested",
-        )
+        return (DETACHED, NO_TERMINALS, UNTESTED)
     told = []
     if as_root and policy.limits.nproc:
-        told.append("the number of processes: the kernel sets no limit for root, only a cgroup would")
+        told.append(UNCOUNTED)
     if mechanisms.landlock_abi == 1:
-        told.append(
-            "files cannot be renamed into another folder, only copied: this kernel's Landlock is too old"
-        )
+        told.append(NO_MOVES)
     return tuple(told)
 
 
@@ -60,7 +68,7 @@ def _without_mounts(policy: Policy, landlock: int) -> Iterator[str]:
     if not policy.write_all:
         yield ONLY_MOUNTS
         yield "files left in /dev/shm"
-        yield "pseudo-terminals: commands get none"
+        yield NO_TERMINALS
     protected = tuple(path for path in policy.protected if not landlock or _is_writable(path, policy))
     if protected:
         yield f"protected paths: {_some(protected)} can be written"

@@ -87,7 +87,7 @@ class Escalation:
             self.fuse = Fuse.INTERJECTION
         if self.fuse is not Fuse.NONE:
             return first
-        answer = await self._approvals.ask(self._question(planned, spec, profile, first))
+        answer = await self._approvals.ask(self._question(planned, spec, first))
         if answer.decision == "allow":
             if answer.scope != "once":
                 self._parts.policy.let_out.add_command(profile, spec)
@@ -103,12 +103,10 @@ class Escalation:
         self.fuse = Fuse.DENIED
         return first.noted("the user did not let it run outside of the sandbox")
 
-    def _question(
-        self, planned: PlannedCall, spec: CommandSpec, profile: str, first: CallResult
-    ) -> PermissionAsked:
+    def _question(self, planned: PlannedCall, spec: CommandSpec, first: CallResult) -> PermissionAsked:
         details = (
             f"stopped: {first.stopped}",
-            f"in {short_path(Path(spec.cwd))} · sandbox: {profile}",
+            f"in {short_path(Path(spec.cwd))} · sandbox {self._parts.runner.enforcement.label}",
             "it has run once as far as it got; a yes runs all of it again, and it can then do what you can",
         )
         return PermissionAsked(

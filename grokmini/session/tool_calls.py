@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, assert_never
 
-from grokmini.protocol.errors import ConfigError, ToolError, ToolErrorKind
+from grokmini.protocol.errors import ConfigError, SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent, ToolCallReady
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ToolCall, ToolResultItem
@@ -30,6 +30,7 @@ from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Subject, ToolCallContext
 from grokmini.tools.permission import Allow, Ask, Deny
+from grokmini.tools.shell_state import ShellState
 
 _log = logging.getLogger(__name__)
 
@@ -122,21 +123,24 @@ class ToolCalls:
         try:
             subject = planned.tool.subject(planned.args, planned.ctx)
             paths = planned.tool.writes(planned.args, planned.ctx)
-            contained, profile = await containment_of(self._parts.runner, planned.tool)
-            verdict = self._parts.policy.judge(
-                planned.tool, subject, paths, self._mode(), contained=contained, profile=profile
-            )
+            folder = self._parts.resources.get(ShellState).cwd
+            held = await containment_of(self._parts.runner, planned.tool, folder)
+            verdict = self._parts.policy.judge(planned.tool, subject, paths, self._mode(), **held._asdict())
             match verdict:
                 case Allow():
                     _let_out(planned, verdict.outside)
                 case Deny():
                     self._refuse(planned, verdict.kind, verdict.message)
                 case Ask():
-                    await self._ask(planned, subject, verdict, profile)
+                    await self._ask(planned, subject, verdict, held.profile)
                 case _:
                     assert_never(verdict)
         except ToolError as error:
             self._refuse(planned, error.kind, error.message)
+        except SandboxError as error:
+            self._refuse(
+                planned, ToolErrorKind.SANDBOX_DENIED, f"Not run: {error.message}. {error.hint}".rstrip()
+            )
         except Exception as error:  # noqa: BLE001 - a fault in judging one call must not end the others
             _log.exception("a call could not be judged", extra={"tool": planned.tool.id})
             text = (

@@ -15,7 +15,7 @@ The order, where the first that applies decides:
 9. allow rules and what was answered with "always": runs;
 10. a write outside of the workspace: asked;
 11. tools and commands that only read: run;
-12. accept-edits and auto: edits in the workspace run; auto: commands in a real sandbox run;
+12. accept-edits and auto: edits in the workspace run; auto: commands run in a real sandbox that keeps all it promises;
 13. everything else: asked.
 """
 
@@ -36,7 +36,14 @@ from grokmini.tools.contract import Subject, Tool
 from grokmini.tools.leaving import LetOut, leave_options
 from grokmini.tools.path_rules import allows_path, stops_path
 from grokmini.tools.protected import NOTHING, Protected, forms, never_asked, steers
-from grokmini.tools.questions import command_options, command_rule, edit_options, once_options, short_path
+from grokmini.tools.questions import (
+    command_options,
+    command_rule,
+    edit_options,
+    once_options,
+    short_path,
+    where_details,
+)
 from grokmini.tools.read_denials import ReadDenials
 from grokmini.tools.rules import (
     Rule,
@@ -116,6 +123,8 @@ class _Call(NamedTuple):
     mode: PermissionMode
     contained: bool
     profile: str
+    degraded: bool
+    shown: str
     root: Path
     review: Review | None
     sweep: Sweep
@@ -163,9 +172,12 @@ class PermissionPolicy:
         *,
         contained: bool,
         profile: str = "",
+        degraded: bool = False,
+        shown: str = "",
     ) -> Verdict:
         """Decide about a call. `paths` are those it would write; `contained` says that a real sandbox is active,
-        `profile` which one should be ("" for none).
+        `profile` which one should be ("" for none), `degraded` that it does not keep all it promises, `shown` what a
+        command can do in it.
 
         May read git's settings and resolve links; runs and changes nothing.
         """
@@ -174,7 +186,7 @@ class PermissionPolicy:
         if subject.rule_name == "Bash":
             reviewed = review(subject.value, self._shell_folder(), root, self._protected)
         swept = self._sweep(reviewed, root)
-        call = _Call(tool, subject, paths, mode, contained, profile, root, reviewed, swept)
+        call = _Call(tool, subject, paths, mode, contained, profile, degraded, shown, root, reviewed, swept)
         refusal = self._refused(call)
         if refusal is not None:
             return refusal
@@ -206,7 +218,10 @@ class PermissionPolicy:
             return self._ask(call, f"{short_path(outside)} is outside of {short_path(root)}")
         if reads or self._free_in_mode(call):
             return Allow()
-        return self._ask(call, reviewed.doubt if reviewed is not None else "")
+        doubt = reviewed.doubt if reviewed is not None else ""
+        if doubt and mode is PermissionMode.AUTO and degraded:
+            doubt += "; the sandbox keeps only a part of its profile here"
+        return self._ask(call, doubt)
 
     def remember(self, answer: PermissionAnswer) -> None:
         """Keep what an "always" answer allows. Raises `ConfigError` when it cannot be stored; it then still holds
@@ -396,7 +411,8 @@ class PermissionPolicy:
     def _free_in_mode(self, call: _Call) -> bool:
         if call.tool.kind in _EDITS and call.paths:
             return call.mode in (PermissionMode.ACCEPT_EDITS, PermissionMode.AUTO)
-        return call.mode is PermissionMode.AUTO and call.contained and call.review is not None
+        kept = call.contained and not call.degraded
+        return call.mode is PermissionMode.AUTO and kept and call.review is not None
 
     def _ask(self, call: _Call, reason: str, *, remember: bool = True) -> Ask:
         details: list[str] = []
@@ -404,10 +420,8 @@ class PermissionPolicy:
         if call.review is not None:
             rules = [entry for entry in self._allow_rules() if governs(entry, "Bash")]
             rule = command_rule(call.review, lambda command: any(allows_command(r, command) for r in rules))
-            confined = "no sandbox: it can do what you can"
-            if call.contained:
-                confined = f"sandbox: {sanitise(call.profile or 'on', newlines=False)}"
-            details.append(f"in {short_path(call.review.folders[0])} · {confined}")
+            sandbox = call.shown or f"sandbox {call.profile or 'on'}"
+            details += where_details(call.review.folders[0], sandbox if call.contained else "")
             options = command_options(rule, call.subject.value, self._repository())
         elif call.paths:
             inside = _outside(call) is None

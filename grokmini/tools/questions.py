@@ -7,12 +7,15 @@ from pathlib import Path
 
 from grokmini.protocol.permission import PermissionOption
 from grokmini.text.sanitise import sanitise
+from grokmini.text.width import cell_width
 from grokmini.tools.command_review import Allowed, Review
 from grokmini.tools.rules import exact_rule
 from grokmini.tools.shell_parse import Word
 
 MAX_RULE_SHOWN = 60
 """Characters of a rule up to which an answer's label holds it in any case."""
+MAX_DETAIL = 76
+"""Columns of a line of a question that fits a terminal of 80."""
 
 _ANY = "?"
 _FAMILIES: tuple[tuple[str, ...], ...] = (
@@ -125,6 +128,16 @@ def edit_options(rule: str) -> tuple[PermissionOption, ...]:
 def once_options() -> tuple[PermissionOption, ...]:
     """Once, no, no with a reason: for what is never remembered."""
     return (_YES, *_NO)
+
+
+def where_details(folder: Path, sandbox: str) -> tuple[str, ...]:
+    """Where a command starts and what it can do there, in one line where that fits; `sandbox` is empty for none."""
+    parts = (
+        f"in {short_path(folder)}",
+        sanitise(sandbox or "no sandbox: it can do what you can", newlines=False),
+    )
+    line = " · ".join(parts)
+    return (line,) if cell_width(line) <= MAX_DETAIL else parts
 
 
 def short_path(path: Path) -> str:

@@ -110,6 +110,19 @@ def test_the_profile_is_shown_tightened_loosened_and_taken_up_again(place: Place
     assert kinds == ["read-only", "workspace", "strict"]
 
 
+def test_auto_runs_nothing_unasked_in_a_sandbox_that_keeps_only_a_part(place: Place) -> None:
+    words = ("-p", "go", "--permission-mode", "auto", "--output-format", "json")
+    with ModelServer(runs("ls -a", "echo x >new"), strict=True) as server:
+        done = place.run(*words, server=server, env=without_bwrap(place))
+        told = results(server)
+    assert (done.returncode, json.loads(done.stdout)["denied"]) == (4, ["Bash(echo x >new)"]), done.stderr
+    assert told[0].startswith("exit: 0") and "nobody can be asked" in told[1]
+    assert not (place.project / "new").exists()
+    with ModelServer(runs("echo x >new"), strict=True) as server:
+        assert place.run(*words, server=server).returncode == 0
+    assert (place.project / "new").exists(), "here the whole profile is kept"
+
+
 def test_in_plain_lines_too_loosening_asks(place: Place) -> None:
     with ModelServer() as server:
         person = place.talk("--plain", "--sandbox", "read-only", server=server)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grokmini.sandbox.degraded import losses, remarks
+from grokmini.sandbox.degraded import breaks_promises, losses, remarks
 from grokmini.sandbox.landlock import (
     BIND_TCP,
     CONNECT_TCP,
@@ -114,3 +114,21 @@ def test_what_no_mechanism_bounds_is_remarked() -> None:
     assert remarks(WORKSPACE, EVERYTHING, as_root=False) == ()
     old = EVERYTHING._replace(landlock_abi=1)
     assert any("only copied" in text for text in remarks(WORKSPACE, old, as_root=False))
+
+
+def test_remarks_and_lost_conveniences_break_no_promise_and_every_loss_does() -> None:
+    for mechanisms in (EVERYTHING, WITHOUT_BWRAP, EVERYTHING._replace(landlock_abi=1)):
+        assert not breaks_promises(remarks(WORKSPACE, mechanisms, as_root=True))
+    seatbelt = EVERYTHING._replace(seatbelt="/usr/bin/sandbox-exec")
+    assert remarks(WORKSPACE, seatbelt, as_root=False) and not breaks_promises(
+        remarks(WORKSPACE, seatbelt, as_root=False)
+    )
+    weaker = (
+        WITHOUT_BWRAP,
+        EVERYTHING._replace(seccomp=False),
+        EVERYTHING._replace(landlock_abi=0),
+        EVERYTHING._replace(landlock_abi=5),
+    )
+    for mechanisms in weaker:
+        assert breaks_promises(losses(WORKSPACE, mechanisms)), mechanisms
+    assert breaks_promises(("the proof failed: commands can create in /",))

@@ -12,7 +12,7 @@ from grokmini.protocol.items import ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer
 from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import Call, ModelServer, call, reply
-from tests.sandbox.places import not_temporary
+from tests.sandbox.places import not_temporary, without_bwrap
 from tests.session.sessions import Driver, session
 
 YES, NO = PermissionAnswer("allow"), PermissionAnswer("deny")
@@ -80,7 +80,7 @@ async def test_a_stopped_command_is_asked_about_in_every_mode_and_a_yes_runs_it_
                 ("4", "deny", "once"),
             ]
             assert f"stopped: {new}: only {place}/work" in asked.details[0]
-            assert "sandbox: workspace" in asked.details[1]
+            assert asked.details[1].endswith(" · sandbox workspace")
             answer(driver, asked, YES)
             ended = await driver.until(events.TurnEnded)
         assert ended.outcome == "completed"
@@ -189,7 +189,7 @@ async def test_what_was_let_out_under_one_profile_is_asked_about_under_another(p
             await driver.until(events.SandboxChanged, lambda changed: changed.profile == "read-only")
             driver.prompt("again")
             asked = await leave_question(driver)
-            assert "sandbox: read-only" in asked.details[1]
+            assert "sandbox read-only" in asked.details[1]
             answer(driver, asked, NO)
             await driver.until(events.TurnEnded)
     assert (place / "out/log").read_text() == "x\n"
@@ -410,6 +410,29 @@ async def test_where_nothing_keeps_the_profile_each_command_and_edit_asks_and_re
         async with driven(place, server, interactive=False, **options) as driver:
             assert (await driver.ask("go")).exit_code == 4
         assert "--sandbox off" in results(driver)[0].prompt_text
+
+
+async def test_auto_asks_before_a_command_where_the_sandbox_keeps_only_a_part(place: Path) -> None:
+    script = [reply(calls=[bash("ls")]), reply(calls=[bash("echo x > new")]), reply("done")]
+    partly = without_bwrap("No permissions to create a new namespace")
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server, mode="auto", sandbox=None, mechanisms=partly) as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            assert asked.subject == "echo x > new"
+            label = driver.of(events.SandboxChanged)[-1].label
+            assert label == "workspace, in part"
+            assert any(
+                line.endswith(f"sandbox {label}: can write here and in temp, network open")
+                for line in asked.details
+            )
+            assert any("keeps only a part" in line for line in asked.details)
+            answer(driver, asked, YES)
+            await driver.until(events.TurnEnded)
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server, mode="auto", sandbox=None) as driver:
+            await driver.ask("go")
+            assert not driver.of(events.PermissionAsked), "this machine has all that it takes"
 
 
 async def test_the_person_s_own_command_is_told_too_and_not_asked_about(place: Path) -> None:

@@ -54,12 +54,25 @@ class Ground:
         )
 
     def run(
-        self, command: str, mode: PermissionMode, *, contained: bool = True, profile: str = "workspace"
+        self,
+        command: str,
+        mode: PermissionMode,
+        *,
+        contained: bool = True,
+        profile: str = "workspace",
+        degraded: bool = False,
+        shown: str = "",
     ) -> Verdict:
         """Judge a command."""
-        subject = Subject("Bash", command, "Run this?")
         return self.policy.judge(
-            tool(ToolKind.EXECUTE), subject, (), mode, contained=contained, profile=profile
+            tool(ToolKind.EXECUTE),
+            Subject("Bash", command, "Run this?"),
+            (),
+            mode,
+            contained=contained,
+            profile=profile,
+            degraded=degraded,
+            shown=shown,
         )
 
 
@@ -141,12 +154,28 @@ def test_without_a_profile_nothing_of_this_applies(tmp_path: Path) -> None:
     assert word(ground.edit(ground.root / ".git/hooks/x", always, contained=False, profile="")) == "ask"
 
 
-def test_a_question_shows_the_profile(tmp_path: Path) -> None:
+def test_a_question_shows_the_sandbox_in_a_line_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     ground = Ground(tmp_path)
-    asked = ground.run("make", PermissionMode.ASK)
-    assert isinstance(asked, Ask) and asked.details[0].endswith("sandbox: workspace")
-    bare = ground.run("make", PermissionMode.ASK, contained=False, profile="")
+    words = "sandbox workspace: can write here and in temp, network open"
+    asked = ground.run("make", PermissionMode.ASK, shown=words)
+    assert isinstance(asked, Ask) and asked.details[0] == f"in ~/work · {words}"
+    assert len(asked.details[0]) <= 76
+    longer = ground.run("make", PermissionMode.ASK, shown=f"{words} and then some")
+    assert isinstance(longer, Ask) and longer.details[:2] == ("in ~/work", f"{words} and then some")
+    bare = ground.run("make", PermissionMode.ASK, contained=False, profile="", shown="")
     assert isinstance(bare, Ask) and bare.details[0].endswith("no sandbox: it can do what you can")
+
+
+def test_auto_runs_commands_unasked_only_in_a_sandbox_that_keeps_all_it_promises(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    assert ground.run("make", PermissionMode.AUTO) == Allow()
+    asked = ground.run("make", PermissionMode.AUTO, degraded=True)
+    assert isinstance(asked, Ask) and "keeps only a part of its profile" in " ".join(asked.details)
+    assert ground.run("ls", PermissionMode.AUTO, degraded=True) == Allow()
+    assert ground.edit(ground.root / "new", PermissionMode.AUTO) == Allow()
 
 
 def test_a_command_that_was_let_out_is_known_by_text_folder_and_environment(tmp_path: Path) -> None:

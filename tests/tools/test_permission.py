@@ -252,8 +252,8 @@ def test_a_command_question_offers_the_exact_rule_and_its_scopes(tmp_path: Path)
     ]
     assert "Bash(./build.sh --fast)" in verdict.options[1].label and "session" in verdict.options[1].label
     assert str(tmp_path / "work") in verdict.options[4].label
-    assert "no sandbox" in verdict.details[0]
-    assert verdict.details[1] == "asked because ./build.sh is not known to only read"
+    assert "no sandbox: it can do what you can" in verdict.details[1]
+    assert verdict.details[2] == "asked because ./build.sh is not known to only read"
 
 
 @pytest.mark.parametrize(
@@ -361,7 +361,7 @@ def test_what_an_ask_rule_asks_is_never_remembered(tmp_path: Path) -> None:
     verdict = Ground(tmp_path, ask=["Bash(./deploy)"]).run("./deploy")
     assert isinstance(verdict, Ask)
     assert [option.rule for option in verdict.options] == ["", "", ""]
-    assert "Bash(./deploy)" in verdict.details[1]
+    assert "Bash(./deploy)" in verdict.details[-1]
 
 
 def test_a_question_cannot_drive_the_terminal_or_deceive(tmp_path: Path) -> None:

@@ -82,11 +82,6 @@ def error_lines(output: str) -> Iterator[ErrorLine]:
             return
 
 
-def tells_of_trouble(line: str) -> bool:
-    """Whether a line is one of those."""
-    return _ANY.search(line) is not None
-
-
 def _paths(line: str, said: re.Match[str]) -> Iterator[str]:
     yield from _quoted(line)
     before, after = line[: said.start()], line[said.end() :]

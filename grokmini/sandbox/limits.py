@@ -63,7 +63,11 @@ def threads_of_user() -> int:
 
 @contextmanager
 def lowered(chosen: Sequence[tuple[int, int, bool]]) -> Iterator[None]:
-    """Inside, these are our own soft limits, and those of a child that is started there."""
+    """Inside, these are our own soft limits, and those of a child that is started there.
+
+    For systems without a launcher alone, whose child limits itself: what another thread does meanwhile is limited
+    too, and the child may raise its limits again, core dumps included, since our own hard ones have to stay.
+    """
     before = [(what, resource.getrlimit(what)) for what, _, _ in chosen]
     try:
         for what, value, _ in chosen:

@@ -93,18 +93,11 @@ class SwitchRunner:
                 self._retired.append(runner)
                 raise
             else:
-                self.use(runner)
+                self._use(runner)
             finally:
                 self._coming = None
                 self._let_go()
         return enforcement
-
-    def use(self, runner: SessionRunner) -> None:
-        """Use another runner from the next command on; what runs goes on where it is."""
-        if runner is not self._current:
-            self._retired.append(self._current)
-            self._current = runner
-            self._let_go()
 
     async def close(self) -> None:
         """Kill what still runs, in former runners too, and release everything."""
@@ -119,6 +112,13 @@ class SwitchRunner:
         """Kill everything that runs, without waiting: for a signal handler that leaves right after."""
         for runner in (*self._retired, self._current, *filter(None, (self._coming,))):
             runner.kill_now()
+
+    def _use(self, runner: SessionRunner) -> None:
+        """From the next command on; what runs goes on where it is."""
+        if runner is not self._current:
+            self._retired.append(self._current)
+            self._current = runner
+            self._let_go()
 
     def _started(self, runner: SessionRunner) -> None:
         self._starting[runner] -= 1

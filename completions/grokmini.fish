@@ -7,7 +7,7 @@ function __grokmini_look_up
 end
 complete -c grokmini -f
 complete -c grokmini -n '__fish_is_first_arg' -a demo -d 'watch a session, no key'
-complete -c grokmini -n '__fish_is_first_arg' -a doctor -d 'test the model, the key'
+complete -c grokmini -n '__fish_is_first_arg' -a doctor -d 'test model and sandbox'
 complete -c grokmini -n '__fish_is_first_arg' -a models -d 'list the usable models'
 complete -c grokmini -n '__fish_is_first_arg' -a config -d 'settings and their origin'
 complete -c grokmini -n '__fish_is_first_arg' -a prompt -d 'what the model is told'

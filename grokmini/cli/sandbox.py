@@ -9,6 +9,9 @@ from grokmini.cli.option import CommandRow, CommandSpec
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
+    from grokmini.cli.root import Root
+    from grokmini.cli.sandbox_table import Row
+    from grokmini.sandbox.profile_file import Profiles
 
 SPEC = CommandSpec(
     examples=(
@@ -32,18 +35,53 @@ SPEC = CommandSpec(
 
 
 def run(parsed: Parsed) -> int:
-    """Print the list. Raises `SandboxError` and `ConfigError`."""
+    """Print the list, then the layers. Raises `SandboxError` and `ConfigError`."""
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
-    from grokmini.cli.sandboxed import choose, profiles_of
-    from grokmini.text.sanitise import sanitise
+    from grokmini.cli.sandbox_table import table
+    from grokmini.cli.sandboxed import UNASKED_PROFILE, choose, profiles_of
+    from grokmini.protocol.errors import SandboxError
+    from grokmini.sandbox.layers import layers
+    from grokmini.sandbox.probe import probe
 
     root = load_root(Options())
-    profiles, current = profiles_of(root), choose(root).profile.name
-    for name in profiles.names:
-        profile = profiles.find(name)
-        base = "" if profile.base == name else f"  from {profile.base}"
-        network = "network blocked" if profile.blocks_network else "network open"
-        mark = "*" if name == current else " "
-        sys.stdout.write(sanitise(f"{mark} {name:<14} {network}{base}", newlines=False) + "\n")
+    profiles = profiles_of(root)
+    rows = tuple(_row(root, profiles, name) for name in profiles.names)
+    named = root.settings.sandbox.profile
+    current = named or UNASKED_PROFILE
+    refused: SandboxError | None = None
+    try:
+        choose(root)
+    except SandboxError as error:
+        current, refused = "", error
+    mechanisms = probe()
+    hides = bool(mechanisms.bwrap or mechanisms.seatbelt) and root.settings.sandbox.protect_secrets
+    _print(*table(rows, current, secrets=hides))
+    _print("here: this folder but .git/hooks, .git/config and .grokmini")
+    why = "as your settings say" if named else "where nothing else is named"
+    _print("", f"in force: {current}, {why}" if current else f"in force: none, for {named} cannot be used")
+    _print("", "layers of this machine:")
+    for name, works, detail in layers(mechanisms):
+        _print(f"  {name:<20}{'' if works else 'no: '}{detail}")
+    if refused is not None:
+        raise refused
     return 0
+
+
+def _row(root: Root, profiles: Profiles, name: str) -> Row:
+    from grokmini.cli.sandbox_table import Row
+    from grokmini.cli.sandboxed import is_agreed
+    from grokmini.protocol.errors import SandboxError
+
+    try:
+        profile = profiles.find(name)
+    except SandboxError as error:
+        return Row(name, None, wrong=error.message)
+    return Row(name, profile, is_agreed(root, profile))
+
+
+def _print(*lines: str) -> None:
+    from grokmini.text.sanitise import sanitise
+
+    for line in lines:
+        sys.stdout.write(sanitise(line, newlines=False) + "\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.layers import Layer
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
 from grokmini.sandbox.words import writable
@@ -14,14 +15,15 @@ Rows = Sequence[tuple[str, str]]
 _SHOWN = 8
 
 
-def report(profile: str, policy: Policy | None, proved: Enforcement) -> Rows:
-    """Every row; a label that is empty goes on with the one before."""
+def report(profile: str, policy: Policy | None, proved: Enforcement, machine: Sequence[Layer]) -> Rows:
+    """Every row; a label that is empty goes on with the one before. `machine`: the layers that are there."""
     rows = [("profile", profile), ("enforced", _enforced(policy, proved))]
     if policy is None:
         return rows
     rows += _listed("not kept", proved.lost, len(proved.lost))
     if proved.lost and proved.hint:
         rows.append(("", proved.hint))
+    rows += _listed("layers", tuple(_layers(machine)))
     rows += _listed("read", ("everything",) if policy.read_all else policy.read_roots)
     rows += _listed("write", ("everything",) if policy.write_all else writable(policy))
     rows += _listed("not write", policy.protected)
@@ -55,6 +57,13 @@ def _enforced(policy: Policy | None, proved: Enforcement) -> str:
     if proved.network_blocked:
         how += ", opening a socket"
     return f"{'in part' if proved.hint else 'yes'} ({how} failed, as it should)"
+
+
+def _layers(machine: Sequence[Layer]) -> Iterator[str]:
+    """Those that work in one row, each other one in a row with its reason."""
+    if works := [f"{name} ({detail})" if detail != "works" else name for name, ok, detail in machine if ok]:
+        yield ", ".join(works)
+    yield from (f"no {name}: {detail}" for name, ok, detail in machine if not ok)
 
 
 def _listed(label: str, values: Sequence[str], most: int = _SHOWN) -> Iterator[tuple[str, str]]:

@@ -126,13 +126,16 @@ class SessionSandbox:
     async def report(self) -> Sequence[tuple[str, str]]:
         """What `/sandbox` shows, as label and value; makes the proof for it."""
         from grokmini.cli.sandbox_report import failed, report
+        from grokmini.sandbox.layers import layers
+        from grokmini.sandbox.probe import probe
 
         try:
             enforcement = await self.runner.prepare()
         except SandboxError as error:
             return failed(self.profile, error)
         policy = await asyncio.to_thread(lambda: self.runner.policy)
-        return report(self.profile, policy, enforcement)
+        found = self._mechanisms if self._mechanisms is not None else await asyncio.to_thread(probe)
+        return report(self.profile, policy, enforcement, layers(found))
 
     def _runner_for(self, choice: Choice) -> DeferredRunner:
         free = choice.profile.base == OFF

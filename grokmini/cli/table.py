@@ -7,7 +7,7 @@ from __future__ import annotations
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("grokmini.cli.demo", "watch a session, no key"),
-    "doctor": ("grokmini.cli.doctor", "test the model, the key"),
+    "doctor": ("grokmini.cli.doctor", "test model and sandbox"),
     "models": ("grokmini.cli.models", "list the usable models"),
     "config": ("grokmini.cli.config", "settings and their origin"),
     "prompt": ("grokmini.cli.prompt", "what the model is told"),

@@ -8,7 +8,9 @@ import platform
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.sandbox.seccomp import ARCHITECTURES
@@ -19,6 +21,7 @@ _PR_SET_SECCOMP: Final = 22
 _SECCOMP_FILTER: Final = 2
 _EFAULT: Final = 14
 _SECONDS: Final = 10.0
+_APPARMOR_RESTRICTS: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 
 ISOLATION: Final = (
@@ -38,7 +41,7 @@ class Mechanisms(NamedTuple):
     """What works here. `landlock_abi` is 0 where there is none, `bwrap` the program's path or None where it is
     absent or fails; `bwrap_network` whether it can also take the network away; `seatbelt` the program that confines
     on macOS. `reasons` say, by mechanism (`landlock`, `seccomp`, `bubblewrap`, `network namespace`, `seatbelt`), why
-    one does not work."""
+    one does not work, and `AppArmor`, where that may be behind it."""
 
     landlock_abi: int
     seccomp: bool
@@ -106,6 +109,9 @@ def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, b
     if failure is None:
         return program, False
     reasons["bubblewrap"] = failure
+    with suppress(OSError):
+        if _APPARMOR_RESTRICTS.read_bytes().strip() == b"1":
+            reasons["AppArmor"] = "it keeps programs without a profile of it from making user namespaces"
     return None, False
 
 

@@ -21,7 +21,7 @@ def test_doctor_says_that_a_good_model_is_good(place: Place) -> None:
     with ModelServer(healthy) as server:
         done = place.run("doctor", server=server)
     assert (done.returncode, done.stderr) == (0, "")
-    marks = [line[:2] for line in done.stdout.splitlines()[1:]]
+    marks = [line[:2] for line in done.stdout.splitlines()[1:7]]
     assert marks == ["ok"] * 6
     assert "GROKMINI_API_KEY" in done.stdout
     assert "sk-test-0123" not in done.stdout

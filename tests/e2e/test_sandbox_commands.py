@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Place
+from tests.e2e.test_commands import healthy
+from tests.fakes.model_server import ModelServer
 
 
 def settings(place: Place, text: str) -> None:
@@ -57,3 +59,74 @@ def test_check_tries_the_profile_in_force(place: Place) -> None:
     done = place.run("sandbox", "check")
     assert "nothing to check" in done.stdout
     assert "--profile" in done.stdout
+
+
+PROJECT = """\
+[profiles.build]
+write = ["../out", "/opt/x"]
+deny = ["*.pem", "secrets"]
+network = "blocked"
+allow_unix = true
+
+[profiles.tight-as-can-be-in-here]
+extends = "strict"
+
+[profiles.loop]
+extends = "loop"
+"""
+
+
+def rows(text: str) -> dict[str, str]:
+    """The rest of each line by its first word, a mark in front included; one space between words."""
+    lines = (line.split() for line in text.replace("\n* ", "\n  *").splitlines() if line)
+    return {words[0]: " ".join(words[1:]) for words in lines}
+
+
+def test_the_list_tells_the_profiles_apart_and_the_layers_of_the_machine(place: Place, tmp_path: Path) -> None:
+    (place.project / ".grokmini").mkdir()
+    (place.project / ".grokmini/sandbox.toml").write_text(PROJECT)
+    settings(place, '[sandbox]\nprofile = "strict"\n')
+    done = place.run("sandbox")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    found = rows(done.stdout)
+    builtin = [found[name].split() for name in ("off", "workspace", "read-only", "*strict", "devbox")]
+    assert len(set(map(tuple, builtin))) == len(builtin)
+    assert found["build"].split()[-5:] == ["temp,", "2", "more", "local", "untrusted"]
+    assert found["tight-as-can…"].endswith("blocked project's")
+    assert "extend each other" in found["loop"]
+    assert "in force: strict" in done.stdout
+    assert "Landlock" in found
+    assert "bubblewrap" in found
+    assert place.run("sandbox", "trust", "build").returncode == 0
+    assert rows(place.run("sandbox").stdout)["build"].endswith("local project's")
+
+
+def test_the_list_says_why_a_layer_does_not_work(place: Place, tmp_path: Path) -> None:
+    done = place.run("sandbox", env=without_bwrap(tmp_path))
+    assert "no: bwrap: No permissions to create a new namespace" in rows(done.stdout)["bubblewrap"]
+    assert "secrets" not in done.stdout, "without it nothing hides them"
+
+
+def test_a_list_in_which_none_can_be_in_force_says_so(place: Place) -> None:
+    settings(place, '[sandbox]\nprofile = "nosuch"\n')
+    done = place.run("sandbox")
+    assert done.returncode == 9
+    assert "in force: none, for nosuch cannot be used" in done.stdout
+    assert "there is no sandbox profile" in done.stderr
+
+
+def test_doctor_tests_each_layer_of_the_sandbox(place: Place, tmp_path: Path) -> None:
+    with ModelServer(healthy) as server:
+        well = place.run("doctor", server=server)
+        in_part = place.run("doctor", server=server, env=without_bwrap(tmp_path))
+        settings(place, '[sandbox]\nprofile = "workspace"\n')
+        refused = place.run("doctor", server=server, env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"})
+    assert (well.returncode, in_part.returncode, refused.returncode) == (0, 0, 9)
+    assert [line[:2] for line in well.stdout.splitlines() if "Landlock" in line or "sandbox" in line] == [
+        "ok"
+    ] * 2
+    assert "!   bubblewrap          bwrap: No permissions" in in_part.stdout
+    assert "not kept: chmod" in in_part.stdout
+    assert "x   sandbox " in refused.stdout
+    assert "--sandbox-best-effort" in refused.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 import threading
 import time
@@ -38,6 +39,33 @@ async def test_a_durable_flush_writes_prompt_event_and_a_summary_to_find_it_by(t
     assert json.loads(lines(session.directory / HISTORY)[0])["prompt_index"] == 0
     assert json.loads(lines(session.directory / UPDATES)[0])["type"] == "turn_started"
     assert json.loads((session.directory / SUMMARY).read_bytes())["title"] == "prompt 0"
+    await session.files.close()
+
+
+async def test_a_prompt_is_on_the_disk_itself_when_it_is_acknowledged_and_nothing_else_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No kill of a process shows this, only one of the machine: so the call is watched."""
+    synced: list[str] = []
+    sync = os.fdatasync
+
+    def watched(descriptor: int) -> None:
+        sync(descriptor)
+        synced.append(os.pread(descriptor, 1 << 20, 0).decode())
+
+    monkeypatch.setattr(os, "fdatasync", watched)
+    session = new(tmp_path)
+    session.files.append(prompt(0))
+    assert await session.files.flush(durable=True)
+    assert any('"text":"prompt 0"' in data for data in synced)
+    synced.clear()
+    for stored in exchange(0)[1:]:
+        session.files.append(stored)
+    assert await session.files.flush()
+    assert synced == []
+    session.files.append(prompt(1))
+    assert await session.files.flush(durable=True)
+    assert any('"text":"prompt 1"' in data for data in synced)
     await session.files.close()
 
 

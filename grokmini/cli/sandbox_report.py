@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.degraded import parted
 from grokmini.sandbox.layers import Layer
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
@@ -20,9 +21,11 @@ def report(profile: str, policy: Policy | None, proved: Enforcement, machine: Se
     rows = [("profile", profile), ("enforced", _enforced(policy, proved))]
     if policy is None:
         return rows
-    rows += _listed("not kept", proved.lost, len(proved.lost))
-    if proved.lost and proved.hint:
+    lost, without = parted(proved.lost)
+    rows += _listed("not kept", lost, len(lost))
+    if lost and proved.hint:
         rows.append(("", proved.hint))
+    rows += _listed("commands", [f"have {text}" for text in without])
     rows += _listed("layers", tuple(_layers(machine)))
     rows += _listed("read", ("everything",) if policy.read_all else policy.read_roots)
     rows += _listed("write", ("everything",) if policy.write_all else writable(policy))

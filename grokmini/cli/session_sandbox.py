@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -30,6 +31,9 @@ if TYPE_CHECKING:  # what confines is loaded when something is to be confined
     from grokmini.sandbox.policy import Policy
     from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.resolve import Around
+
+_WIDTH = 76
+"""Of a notice's lines, which have a mark in front of them."""
 
 
 class SessionSandbox:
@@ -186,11 +190,24 @@ class SessionSandbox:
 
 
 def losses_text(profile: str, now: Enforcement) -> str:
-    """What is not enforced of a profile, and how to get it."""
-    lost = "; ".join(now.lost)
-    if now.confined:
-        return f"Not enforced by the sandbox here: {lost}. {now.hint}".rstrip()
-    return (
-        f"Nothing confines commands here, so each command and each edit asks. Not enforced of {profile}: {lost}. "
-        f"{now.hint} `--sandbox off` goes on without."
+    """What is not enforced of a profile, what commands do without, and how to get it; in lines that fit 80 columns."""
+    from grokmini.sandbox.degraded import parted
+
+    lost, without = parted(now.lost)
+    head = f"Not enforced by the sandbox here{'' if now.confined else f' of {profile}'}:"
+    begin = () if now.confined else ("Nothing confines commands here, so each command and each edit asks.",)
+    further = (
+        f"Commands have {' and '.join(without)}." if without else "",
+        now.hint,
+        "" if now.confined else "`--sandbox off` goes on without.",
     )
+    if len(lost) < 2:
+        told = f"{head} {lost[0]}." if lost else ""
+        return "\n".join(_wrapped(" ".join(filter(None, (*begin, told, *further)))))
+    items = (line for text in lost for line in _wrapped(f"- {text}", "  "))
+    ends = (line for text in further for line in _wrapped(text))
+    return "\n".join((*(line for text in begin for line in _wrapped(text)), head, *items, *ends))
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

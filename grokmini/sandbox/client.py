@@ -18,7 +18,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.anchors import Anchors
 from grokmini.sandbox.bwrap import Mounts, are_below, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
-from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
+from grokmini.sandbox.degraded import how_to_get, label_in_part, losses, parted, remarks, remedy
 from grokmini.sandbox.git_folders import (
     make_steering,
     redirection_notices,
@@ -264,7 +264,7 @@ class SandboxedRunner:
     def _refuse_if_named(self, policy: Policy, lost: tuple[str, ...], mechanisms: Mechanisms) -> None:
         if policy.explicit and not self._best_effort:
             raise SandboxError(
-                f"the sandbox profile {policy.profile} cannot be kept here; not enforced: {'; '.join(lost)}",
+                f"the sandbox profile {policy.profile} cannot be kept here; not enforced: {'; '.join(parted(lost)[0])}",
                 how_to_get(mechanisms),
             )
 
@@ -295,7 +295,7 @@ class SandboxedRunner:
         confined = bool(mechanisms.landlock_abi or mechanisms.bwrap) and not holes
         blocked = policy.network == "blocked" and (mechanisms.seccomp or mechanisms.bwrap_network)
         missing = losses(policy, mechanisms)
-        label = policy.profile if confined and not missing else f"{policy.profile}, in part"
+        label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
         hint = remedy(mechanisms) if missing else ""
         enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
         folders = are_below(folders, writable_roots(policy))

@@ -19,6 +19,13 @@ NO_MOVES: Final = "files cannot be renamed into another folder, only copied: thi
 _NO_PROMISE: Final = frozenset({NO_TERMINALS, DETACHED, UNTESTED, UNCOUNTED, NO_MOVES})
 """What is told as lost and opens nothing that a profile promises to keep shut."""
 
+_WITHOUT: Final = {
+    NO_TERMINALS: "no pseudo-terminals",
+    NO_MOVES: "no renaming into another folder, only copying, since this kernel's Landlock is too old",
+}
+_APPARMOR: Final = "bwrap-userns-restrict"
+"""The AppArmor profile that lets bubblewrap make namespaces and nothing else; Ubuntu has it, not in use in 24.04."""
+
 ONLY_MOUNTS = "chmod, chown, utime and setxattr outside the writable folders"
 
 
@@ -30,6 +37,28 @@ def losses(policy: Policy, mechanisms: Mechanisms) -> tuple[str, ...]:
 def breaks_promises(lost: Iterable[str]) -> bool:
     """Whether among what is told as lost is something that the profile promises to keep."""
     return not _NO_PROMISE.issuperset(lost)
+
+
+def parted(lost: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is not enforced of what is told as lost; and what commands have to do without instead, as ends of "they
+    have …".
+    """
+    told = tuple(lost)
+    return (
+        tuple(text for text in told if text not in _WITHOUT),
+        tuple(_WITHOUT[text] for text in told if text in _WITHOUT),
+    )
+
+
+def label_in_part(profile: str, mechanisms: Mechanisms) -> str:
+    """For the status line, where something is lost: the profile, and what is missing in a word or two."""
+    missing = {
+        "no bubblewrap": not mechanisms.bwrap,
+        "no Landlock": not mechanisms.landlock_abi,
+        "old Landlock": 0 < mechanisms.landlock_abi < 6,
+        "no call filter": not mechanisms.seccomp,
+    }
+    return ", ".join((profile, *(word for word, is_so in missing.items() if is_so)))
 
 
 def remarks(policy: Policy, mechanisms: Mechanisms, *, as_root: bool) -> tuple[str, ...]:
@@ -121,7 +150,16 @@ def remedy(mechanisms: Mechanisms) -> str:
     reason = mechanisms.reasons.get("bubblewrap", "")
     if "not installed" in reason:
         return "To get it: `apt install bubblewrap`."
-    return f"bubblewrap fails here: {reason}."
+    if "AppArmor" in mechanisms.reasons:
+        return (
+            f"AppArmor keeps bubblewrap from working here ({reason}). To let it: `sudo apt install apparmor-profiles`, "
+            f"`sudo cp /usr/share/apparmor/extra-profiles/{_APPARMOR} /etc/apparmor.d/`, "
+            f"`sudo apparmor_parser -r /etc/apparmor.d/{_APPARMOR}`."
+        )
+    return (
+        f"bubblewrap fails here: {reason}. It needs user namespaces; where the kernel's settings or a container forbid "
+        "them, whoever runs it can allow them."
+    )
 
 
 def how_to_get(mechanisms: Mechanisms) -> str:

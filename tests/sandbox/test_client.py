@@ -229,7 +229,7 @@ async def test_the_enforcement_is_told_after_the_proof_and_names_what_is_lost(tm
         assert runner.enforcement == told
     async with running(workspace(tmp_path), without_bwrap()) as runner:
         told = await runner.prepare()
-        assert (told.label, told.confined) == ("workspace, in part", True)
+        assert (told.label, told.confined) == ("workspace, no bubblewrap", True)
         assert any("chmod, chown, utime" in text for text in told.lost)
 
 

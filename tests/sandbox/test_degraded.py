@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grokmini.sandbox.degraded import breaks_promises, losses, remarks
+from grokmini.sandbox.degraded import breaks_promises, label_in_part, losses, parted, remarks, remedy
 from grokmini.sandbox.landlock import (
     BIND_TCP,
     CONNECT_TCP,
@@ -132,3 +132,37 @@ def test_remarks_and_lost_conveniences_break_no_promise_and_every_loss_does() ->
     for mechanisms in weaker:
         assert breaks_promises(losses(WORKSPACE, mechanisms)), mechanisms
     assert breaks_promises(("the proof failed: commands can create in /",))
+
+
+def test_what_commands_do_without_is_told_apart_from_what_is_not_enforced() -> None:
+    found = losses(WORKSPACE, WITHOUT_BWRAP)
+    lost, without = parted(found)
+    assert without == ("no pseudo-terminals",)
+    assert len(lost) == len(found) - 1
+    assert not any("terminal" in text for text in lost)
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "label"),
+    [
+        (WITHOUT_BWRAP, "workspace, no bubblewrap"),
+        (WITHOUT_BWRAP._replace(landlock_abi=3), "workspace, no bubblewrap, old Landlock"),
+        (EVERYTHING._replace(landlock_abi=0), "workspace, no Landlock"),
+        (EVERYTHING._replace(landlock_abi=5), "workspace, old Landlock"),
+        (EVERYTHING._replace(seccomp=False), "workspace, no call filter"),
+    ],
+)
+def test_the_label_says_what_is_missing_wherever_something_is_lost(mechanisms: Mechanisms, label: str) -> None:
+    assert losses(WORKSPACE, mechanisms)
+    assert label_in_part("workspace", mechanisms) == label
+
+
+def test_the_remedy_is_for_what_is_in_the_way() -> None:
+    absent = WITHOUT_BWRAP._replace(reasons={"bubblewrap": "bwrap is not installed"})
+    assert remedy(absent) == "To get it: `apt install bubblewrap`."
+    failure = {"bubblewrap": "bwrap: setting up uid map: Permission denied"}
+    assert "user namespaces" in remedy(WITHOUT_BWRAP._replace(reasons=failure))
+    restricted = remedy(WITHOUT_BWRAP._replace(reasons={**failure, "AppArmor": "restricts"}))
+    assert "setting up uid map" in restricted
+    assert "apt install apparmor-profiles" in restricted
+    assert "apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict" in restricted

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grokmini.cli.option import CommandSpec
 from grokmini.cli.sandbox_explain import PROFILE
@@ -13,11 +12,15 @@ from grokmini.cli.sandbox_explain import PROFILE
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.cli.root import Root
+    from grokmini.sandbox.check import Outcome
 
+_ROW: Final = "{:<4} {:<57} {:<13} {}"
+_KEY: Final = "XAI_API_KEY"
 SPEC = CommandSpec(
     options=(PROFILE,),
     examples=("grokmini sandbox check", "grokmini sandbox check --profile strict"),
-    about="Tries known ways out of the sandbox, each harmless, and prints what was stopped. Exit 9 when one was not.",
+    about="Tries the ways out of the sandbox on this machine, each harmless, and prints a table: what is promised of "
+    "each, and what became of it. Exit 9 when one that is promised to be closed is open.",
 )
 
 
@@ -37,27 +40,47 @@ async def _run(root: Root) -> int:
 
     from grokmini.cli.sandboxed import choose, confine
     from grokmini.protocol.errors import ExitCode
-    from grokmini.sandbox.check import attempts, check
+    from grokmini.sandbox.check import MARKER, attempts, check, effective, site
     from grokmini.sandbox.environment import neutral_environment
-    from grokmini.text.sanitise import sanitise
+    from grokmini.sandbox.probe import probe
 
     confinement = await asyncio.to_thread(confine, root, choose(root))
     runner, policy = confinement.runner, confinement.policy
     if policy is None:
         sys.stdout.write("the profile off keeps nothing: there is nothing to check; --profile names another\n")
         return 0
-    open_ways = 0
+    found = []
     try:
         enforcement = await runner.prepare()
-        sys.stdout.write(sanitise(f"profile {enforcement.label}", newlines=False) + "\n")
+        _print(f"profile {enforcement.label}")
         for lost in enforcement.lost:
-            sys.stdout.write(sanitise(f"  not enforced: {lost}", newlines=False) + "\n")
-        env = neutral_environment({**root.env, **confinement.env})
-        tries = attempts(policy, str(Path.home()), os.getpid(), sys.executable)
-        async for outcome in check(runner, tries, root.cwd, env):
-            open_ways += not outcome.stopped
-            word = "stopped" if outcome.stopped else "OPEN"
-            sys.stdout.write(sanitise(f"{word:<8} {outcome.name}", newlines=False) + "\n")
+            _print(f"  not enforced: {lost}")
+        if enforcement.hint:
+            _print(f"  {enforcement.hint}")
+        env = neutral_environment({**root.env, **confinement.env, _KEY: MARKER})
+        has = effective(await asyncio.to_thread(probe), enforcement)
+        _print(_ROW.format("id", "attack", "promise", "result"))
+        with site(policy, root.cwd, Path.home()) as at:
+            async for outcome in check(runner, attempts(policy, has, at), at, env):
+                found.append(outcome)
+                _print(_line(outcome))
     finally:
         await runner.close()
-    return ExitCode.SANDBOX if open_ways else 0
+    broken = sum(one.broken for one in found)
+    stopped = sum(one.result == "stopped" for one in found)
+    _print(f"{len(found)} ways, {stopped} stopped; {broken} of what is promised are open")
+    return ExitCode.SANDBOX if broken else 0
+
+
+def _line(outcome: Outcome) -> str:
+    attempt = outcome.attempt
+    row = _ROW.format(attempt.way.attack, attempt.way.title, attempt.promise, outcome.result)
+    detail = ": ".join(filter(None, (attempt.about, outcome.why)))
+    return f"{row:<88} {detail}" if detail else row
+
+
+def _print(line: str) -> None:
+    from grokmini.text.sanitise import sanitise
+
+    sys.stdout.write(sanitise(line, newlines=False) + "\n")
+    sys.stdout.flush()

@@ -35,20 +35,17 @@ from typing import Any, Final, NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 36, 38, 47, 4
-SECCOMP_MODE_FILTER: Final = 2
-CAPABILITY_VERSION_3: Final = 0x20080522
-LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
-LANDLOCK_PATH_BENEATH: Final = 1
+SECCOMP_MODE_FILTER, CAPABILITY_VERSION_3, LAST_CAPABILITY = 2, 0x20080522, 63
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF, LANDLOCK_PATH_BENEATH = 444, 445, 446, 1
 LANDLOCK_FILE_RIGHTS: Final = 0b1100_0000_0000_0111
 """Rights that make sense for something that is no folder: execute, write, read, truncate, device control."""
 CAPSET: Final = {"x86_64": 126, "aarch64": 91}
-LAST_CAPABILITY: Final = 63
 
-TERM_GRACE: Final = 1.0
-"""Seconds between asking a command to end and ending it."""
-SETTLE: Final = 0.1
-"""Seconds that what a command left behind gets to end by itself."""
-POLL: Final = 0.004
+TERM_GRACE, SETTLE, SETTLE_BUSY, LOOK_AGAIN, POLL = 1.0, 0.1, 0.5, 0.02, 0.004
+"""Seconds between asking a command to end and ending it; that what it left behind gets to end by itself, and gets as
+long as it is busy; between two looks at that; between two looks for what has to be killed."""
+CROWD: Final = 64
+"""More processes than these are no program that is ending."""
 
 
 class RefusedError(Exception):
@@ -92,10 +89,8 @@ def make_ruleset(kernel: Kernel, plan: dict[str, Any]) -> tuple[int, list[str]]:
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
             rights &= LANDLOCK_FILE_RIGHTS
         if rights:
-            rule = struct.pack("=Qi", rights, fd)
-            kernel.syscall(
-                f"landlock rule for {path}", LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, rule, 0
-            )
+            rule = (LANDLOCK_PATH_BENEATH, struct.pack("=Qi", rights, fd), 0)
+            kernel.syscall(f"landlock rule for {path}", LANDLOCK_ADD_RULE, ruleset, *rule)
         os.close(fd)
     return ruleset, missing
 
@@ -104,73 +99,82 @@ class Confinement:
     """What each child does to itself, prepared once."""
 
     def __init__(self, kernel: Kernel, plan: dict[str, Any]) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._ruleset = -1
         self.missing: list[str] = []
         if plan["landlock"] is not None:
             self._ruleset, self.missing = make_ruleset(kernel, plan["landlock"])
         self.descriptors = (self._ruleset,) if self._ruleset >= 0 else ()
         """What a child has to keep open until `apply`."""
-        self._filter: bytes = plan["seccomp"]
-        self._limits: list[tuple[int, int, bool]] = plan["limits"]
-        self._drop: bool = plan["drop_privileges"]
-        self._oom: int = plan["oom_score_adj"]
+        self._plan = plan
 
     def apply(self) -> None:
         """Give up, for good, all that the plan does not leave. Raises `RefusedError`; then nothing may be run."""
         self._set_oom_score()
-        for what, limit, for_good in self._limits:
+        for what, limit, for_good in self._plan["limits"]:
             hard = resource.getrlimit(what)[1]
             value = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
             resource.setrlimit(what, (value, value if for_good else hard))
-        if self._drop:
-            self._kernel.prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
+        if self._plan["drop_privileges"]:
+            self.kernel.prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
         if self._ruleset >= 0:
-            self._kernel.syscall("landlock", LANDLOCK_RESTRICT_SELF, self._ruleset, 0)
+            self.kernel.syscall("landlock", LANDLOCK_RESTRICT_SELF, self._ruleset, 0)
             os.close(self._ruleset)
-        if self._drop:
+        if self._plan["drop_privileges"]:
             self._drop_capabilities()
-        if self._filter:
-            self._install_filter()
+        if steps := self._plan["seccomp"]:
+            buffer = ctypes.create_string_buffer(steps, len(steps))
+            program = struct.pack("@HxxxxxxP", len(steps) // 8, ctypes.addressof(buffer))
+            self.kernel.prctl("seccomp", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.c_char_p(program))
 
     def _set_oom_score(self) -> None:
         # The files of a process that cannot be dumped belong to root; this one holds no secret.
-        self._kernel.prctl("dumpable", PR_SET_DUMPABLE, 1)
+        self.kernel.prctl("dumpable", PR_SET_DUMPABLE, 1)
         with suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
-            file.write(str(self._oom).encode())  # fails without /proc, or when it was higher already
+            file.write(b"%d" % self._plan["oom_score_adj"])  # fails without /proc, or where it was higher
 
     def _drop_capabilities(self) -> None:
         with suppress(RefusedError):  # EINVAL: beyond the last one; EPERM: an ordinary user, who has none
             for capability in range(LAST_CAPABILITY + 1):
-                self._kernel.prctl("capability", PR_CAPBSET_DROP, capability)
-        self._kernel.prctl("ambient capabilities", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-        self._kernel.syscall(
-            "capabilities", CAPSET[os.uname().machine], struct.pack("=Ii", CAPABILITY_VERSION_3, 0), bytes(24)
-        )
-
-    def _install_filter(self) -> None:
-        steps = ctypes.create_string_buffer(self._filter, len(self._filter))
-        program = struct.pack("@HxxxxxxP", len(self._filter) // 8, ctypes.addressof(steps))
-        self._kernel.prctl("seccomp", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.c_char_p(program))
+                self.kernel.prctl("capability", PR_CAPBSET_DROP, capability)
+        self.kernel.prctl("ambient capabilities", PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+        header = struct.pack("=Ii", CAPABILITY_VERSION_3, 0)
+        self.kernel.syscall("capabilities", CAPSET[os.uname().machine], header, bytes(24))
 
 
-def children() -> list[int]:
-    """The unreaped children of this process."""
-    me = os.getpid()
+def children(of: int) -> list[int]:
+    """The unreaped children of a process, which has one thread."""
     try:
-        with open(f"/proc/self/task/{me}/children", "rb") as file:
+        with open(f"/proc/{of}/task/{of}/children", "rb") as file:
             return [int(word) for word in file.read().split()]
     except OSError:  # a kernel without that file
-        return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent_of(name) == me]
+        return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(stat_of(name)[1]) == of]
 
 
-def _parent_of(pid: str) -> int:
+def stat_of(pid: int | str) -> list[bytes]:
+    """What the kernel tells of a process: its state, its parent, and so on; of one that is gone, so much."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            line = file.read()
-        return int(line[line.rindex(b")") + 2 :].split()[1])
+            return file.read().rpartition(b")")[2].split()
     except OSError:
-        return 0
+        return [b"X", *[b"0"] * 12]
+
+
+class Activity:
+    """Whether processes do something, from one look to the next."""
+
+    def __init__(self) -> None:
+        self._used: set[tuple[int, bytes, bytes]] = set()
+
+    def seen(self, found: list[int]) -> bool:
+        """Whether one of these or of what they started runs, waits for a disk, or has run since the look before."""
+        for pid in found:  # which grows meanwhile
+            found += children(pid)
+            if len(found) > CROWD:
+                return False
+        stats = [(pid, stat_of(pid)) for pid in found]
+        before, self._used = self._used, {(pid, now[11], now[12]) for pid, now in stats}
+        return any(now[0] in (b"R", b"D") for _, now in stats) or not self._used <= before
 
 
 def send(pids: list[int] | set[int], *numbers: int) -> None:
@@ -181,26 +185,33 @@ def send(pids: list[int] | set[int], *numbers: int) -> None:
                 os.kill(pid, number)
 
 
-class ChildEvents:
-    """Wakes a poll when a child has ended."""
+class Events:
+    """What a process of ours waits for: something to read from these descriptors, or the end of a child."""
 
-    def __init__(self) -> None:
-        self.fd, self._writing = os.pipe()
-        os.set_blocking(self._writing, False)
-        os.set_blocking(self.fd, False)
+    def __init__(self, *fds: int) -> None:
+        self._ended, writing = os.pipe()
+        os.set_blocking(writing, False)
+        os.set_blocking(self._ended, False)
         signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-        signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        self._poll = select.poll()
+        for fd in (self._ended, *fds):
+            self._poll.register(fd, select.POLLIN)
 
-    def clear(self) -> None:
-        """Forget what has been told so far."""
-        with suppress(BlockingIOError):
-            while os.read(self.fd, 512):
-                pass
+    def wait(self, until: float | None = None) -> set[int]:
+        """The descriptors that can be read; none of them when a child has ended, or the time is over."""
+        left = -1 if until is None else max(1, int((until - time.monotonic()) * 1000) + 1)
+        ready = {fd for fd, _ in self._poll.poll(left)}
+        if self._ended in ready:
+            with suppress(BlockingIOError):
+                while os.read(self._ended, 512):
+                    pass
+        return ready
 
 
-def reap() -> tuple[list[tuple[int, int]], bool]:
+def reap() -> tuple[dict[int, int], bool]:
     """The children that have ended, with their statuses, and whether any is left."""
-    ended: list[tuple[int, int]] = []
+    ended: dict[int, int] = {}
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -208,7 +219,7 @@ def reap() -> tuple[list[tuple[int, int]], bool]:
             return ended, False
         if not pid:
             return ended, True
-        ended.append((pid, status))
+        ended[pid] = status
 
 
 class Supervisor:
@@ -219,46 +230,48 @@ class Supervisor:
         self._life = life
         self._child = child
         self._status: int | None = None
-        self._alone = False
+        self._left = True
         self._deadline: float | None = None
+        self._busy_until = 0.0
+        self._activity = Activity()
         self._killed: set[int] = set()
 
     def run(self) -> NoReturn:
         """The supervisor's whole life. A command killed because the launcher is gone is lost: nothing is told."""
         orphaned = False
-        events = ChildEvents()
-        poll = select.poll()
-        for fd in (self._job.fileno(), self._life, events.fd):
-            poll.register(fd, select.POLLIN)
+        events = Events(self._job.fileno(), self._life)
         while True:
             self._reap()
-            if self._alone:
+            if not self._left:
                 break
             if self._status is not None and self._deadline is None:
                 self._deadline = time.monotonic() + SETTLE
-            ready = dict(poll.poll(self._patience()))
-            if events.fd in ready:
-                events.clear()
+                self._busy_until = time.monotonic() + SETTLE_BUSY
+                self._activity.seen(children(os.getpid()))
+            ready = events.wait(self._deadline)
             orphaned |= self._life in ready
-            if (
-                orphaned
-                or (self._job.fileno() in ready and self._told_to_kill())
-                or (self._deadline is not None and time.monotonic() >= self._deadline)
-            ):
+            told_to_kill = self._job.fileno() in ready and self._told_to_kill()
+            if orphaned or told_to_kill or self._is_time_over():
                 self._kill_all()
         if not orphaned or self._status != signal.SIGKILL:
             self._report()
         os._exit(0)
 
-    def _patience(self) -> int:
-        return -1 if self._deadline is None else max(1, int((self._deadline - time.monotonic()) * 1000) + 1)
+    def _is_time_over(self) -> bool:
+        """Whether what is left is to be killed. What is busy may be ending: it gets some more time."""
+        now = time.monotonic()
+        if self._deadline is None or now < self._deadline:
+            return False
+        if now < self._busy_until and self._activity.seen(children(os.getpid())):
+            self._deadline = min(now + LOOK_AGAIN, self._busy_until)
+            return False
+        return True
 
     def _told_to_kill(self) -> bool:
         """Take a message; whether all is to be killed now. The end of the socket says so too."""
-        try:
+        message = b""
+        with suppress(OSError):
             message = self._job.recv(16)
-        except OSError:
-            return True
         if message == b"T" and self._deadline is None:
             self._deadline = time.monotonic() + TERM_GRACE
             self._ask_to_end()
@@ -271,16 +284,13 @@ class Supervisor:
             (os.killpg if is_leader else os.kill)(self._child, signal.SIGTERM)
 
     def _reap(self) -> None:
-        ended, left = reap()
-        for pid, status in ended:
-            if pid == self._child:
-                self._status = status
-        self._alone = not left
+        ended, self._left = reap()
+        self._status = ended.get(self._child, self._status)
 
     def _kill_all(self) -> None:
         """Stop all, kill all, reap, until there is none: what forks meanwhile becomes a child and is next."""
-        while not self._alone:
-            found = children()
+        while self._left:
+            found = children(os.getpid())
             send(found, signal.SIGSTOP, signal.SIGKILL)
             self._killed.update(found)
             time.sleep(POLL / 4 if len(found) < 8 else 0)
@@ -333,12 +343,12 @@ def become(channel: _socket.socket) -> None:
         channel.send(b"%d %s" % (error.errno or errno.EIO, where))
 
 
-def command_to_be(confinement: Confinement, kernel: Kernel, channel: _socket.socket, parent: int) -> NoReturn:
+def command_to_be(confinement: Confinement, channel: _socket.socket, parent: int) -> NoReturn:
     """The child that confines itself and waits."""
     try:
         os.setsid()
         confinement.apply()
-        kernel.prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
+        confinement.kernel.prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == parent:
             channel.send(b"R")
             become(channel)
@@ -350,47 +360,38 @@ def command_to_be(confinement: Confinement, kernel: Kernel, channel: _socket.soc
 def close_all_but(*kept: int) -> None:
     """Close every descriptor above 2 but these."""
     low = 3
-    for fd in sorted(kept):
+    for fd in (*sorted(kept), 1_048_576):
         os.closerange(low, fd)
         low = fd + 1
-    os.closerange(low, 1_048_576)
 
 
 class Launcher:
     """The main loop. `life` is a pipe whose end tells supervisors that the launcher is gone."""
 
-    def __init__(self, agent: _socket.socket, kernel: Kernel, confinement: Confinement) -> None:
+    def __init__(self, agent: _socket.socket, confinement: Confinement) -> None:
         self._agent = agent
-        self._kernel = kernel
         self._confinement = confinement
         self._life, self._writing = os.pipe()
         self._supervisors: set[int] = set()
 
     def run(self) -> None:
         """Make spares until the agent hangs up."""
-        events = ChildEvents()
-        poll = select.poll()
-        poll.register(self._agent.fileno(), select.POLLIN)
-        poll.register(events.fd, select.POLLIN)
+        events = Events(self._agent.fileno())
         while True:
-            ready = dict(poll.poll())
-            if events.fd in ready:
-                events.clear()
-                self._reap()
+            ready = events.wait()
+            self._reap()
             if self._agent.fileno() in ready:
                 if not self._agent.recv(64):
-                    return send(
-                        self._supervisors, signal.SIGCONT
-                    )  # also one that somebody stopped sees the end
+                    return send(self._supervisors, signal.SIGCONT)  # one that somebody stopped sees the end too
                 self._make_spare()
 
     def _reap(self) -> None:
         """A supervisor that was killed leaves its children to us."""
-        self._supervisors.difference_update(pid for pid, _ in reap()[0])
-        while strays := set(children()) - self._supervisors:
+        self._supervisors.difference_update(reap()[0])
+        while strays := set(children(os.getpid())) - self._supervisors:
             send(strays, signal.SIGSTOP, signal.SIGKILL)
             time.sleep(POLL)
-            self._supervisors.difference_update(pid for pid, _ in reap()[0])
+            self._supervisors.difference_update(reap()[0])
 
     def _make_spare(self) -> None:
         job, job_inside = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
@@ -415,11 +416,11 @@ class Launcher:
         signal.set_wakeup_fd(-1)
         me = os.getpid()
         # Before there is a child: a command may be over, its own children orphans, before we run again.
-        self._kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+        self._confinement.kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         child = os.fork()
         if not child:
             close_all_but(channel.fileno(), *self._confinement.descriptors)
-            command_to_be(self._confinement, self._kernel, channel, me)
+            command_to_be(self._confinement, channel, me)
         close_all_but(job.fileno(), self._life)
         Supervisor(job, self._life, child).run()
 
@@ -466,14 +467,6 @@ def succeeds(kind: str, path: str) -> bool:
     return True
 
 
-def silence() -> None:
-    """Nothing to read and nowhere to write, for us and for all that is forked from here."""
-    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
-    os.close(null)
-
-
 def main() -> None:
     """Take the plan, set up, prove, serve."""
     gc.disable()
@@ -486,14 +479,21 @@ def main() -> None:
         kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         with open(0, "rb", closefd=False) as file:
             plan = marshal.load(file)
-        silence()
+        null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        for fd in (
+            0,
+            1,
+            2,
+        ):  # nothing to read and nowhere to write, for us and for all that is forked from here
+            os.dup2(null, fd)
+        os.close(null)
         confinement = Confinement(kernel, plan)
         holes = prove(confinement, plan["proof"])
         agent.send(marshal.dumps({"holes": holes, "missing": confinement.missing}))
     except (RefusedError, OSError) as error:
         agent.send(marshal.dumps({"failed": str(error)}))
         return
-    Launcher(agent, kernel, confinement).run()
+    Launcher(agent, confinement).run()
 
 
 if __name__ == "__main__":

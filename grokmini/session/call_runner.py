@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, assert_never
 import msgspec
 
 from grokmini.protocol.codec import join_surrogates
-from grokmini.protocol.errors import ToolError, ToolErrorKind
+from grokmini.protocol.errors import SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.events import Notice, SessionEvent, ToolFinished, ToolProgress, ToolStarted
 from grokmini.protocol.items import ToolResultItem, ToolStatus
 from grokmini.protocol.tools import Display
@@ -32,7 +32,9 @@ _STATUS: dict[ToolErrorKind, ToolStatus] = {
 
 
 class CallResult(NamedTuple):
-    """How a call ended. `seconds` is the time it ran, `stopped` why the sandbox stopped it (see `ToolOutput`)."""
+    """How a call ended. `seconds` is the time it ran; `stopped`, `stopped_brief` and `went_on` say what the sandbox
+    stopped of it (see `ToolOutput`).
+    """
 
     status: ToolStatus
     output: str
@@ -42,6 +44,8 @@ class CallResult(NamedTuple):
     error_kind: str = ""
     seconds: float = 0.0
     stopped: str = ""
+    stopped_brief: str = ""
+    went_on: bool = False
 
     def noted(self, note: str) -> CallResult:
         """The same with one more note for the model, below the first line."""
@@ -60,6 +64,11 @@ def failed(kind: ToolErrorKind, message: str, *, output: str = "", seconds: floa
     return CallResult(
         _STATUS.get(kind, "error"), output or message, text, error_kind=kind.value, seconds=seconds
     )
+
+
+def sandbox_text(error: SandboxError) -> str:
+    """What the model reads where the profile in force cannot be worked out or kept."""
+    return f"Not done: {error.message}. {error.hint}".rstrip()
 
 
 class _Running:
@@ -131,10 +140,19 @@ class CallRunner:
                 async with asyncio.timeout(tool.default_timeout):
                     output = await self._consume(tool, args, ctx, running)
             result = CallResult(
-                "ok", output.output, output.for_model, output.display, output.spill, stopped=output.stopped
+                "ok",
+                output.output,
+                output.for_model,
+                output.display,
+                output.spill,
+                stopped=output.stopped,
+                stopped_brief=output.stopped_brief,
+                went_on=output.went_on,
             )
         except ToolError as error:
             result = failed(error.kind, error.message, output=error.output)
+        except SandboxError as error:
+            result = failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error))
         except TimeoutError:
             ctx.cancellation.cancel()
             result = failed(

@@ -5,8 +5,8 @@ this folder and environment, until the session ends; it then runs outside at onc
 
 A No is a No as everywhere (decisions.md, "Product"): the first result stands; a plain one ends the turn, one with a
 reason tells the model the reason and the turn goes on. So the same key always stops the work, and whoever wants the
-agent to go on without leaving says so in a word. Where nobody can be asked, the first result is all there is; it
-names rule and path.
+agent to go on without leaving says so in a word. Where nobody can be asked, or the command did what it was for all the
+same, the first result is all there is; it names rule and path.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from grokmini.protocol.events import PermissionAsked
+from grokmini.protocol.errors import SandboxError, ToolErrorKind
+from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent
 from grokmini.protocol.ids import short_id
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.session.approvals import Approvals
-from grokmini.session.call_runner import CallResult, CallRunner
+from grokmini.session.call_runner import CallResult, CallRunner, failed, sandbox_text
 from grokmini.session.parts import Parts
 from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.text.sanitise import sanitise
@@ -32,15 +33,23 @@ from grokmini.tools.shell_state import ShellState
 class Escalation:
     """Runs the calls of one reply, and those that were stopped once more where the person says so.
 
-    `interjected` tells whether the person wrote something instead of an answer. `fuse` is why no more is asked.
+    `interjected` tells whether the person wrote something instead of an answer. `fuse` is why no more is asked. Where
+    nobody is asked, a notice says what was stopped.
     """
 
     def __init__(
-        self, parts: Parts, runner: CallRunner, approvals: Approvals, *, interjected: Callable[[], bool]
+        self,
+        parts: Parts,
+        runner: CallRunner,
+        approvals: Approvals,
+        *,
+        emit: Callable[[SessionEvent], None],
+        interjected: Callable[[], bool],
     ) -> None:
         self._parts = parts
         self._runner = runner
         self._approvals = approvals
+        self._emit = emit
         self._interjected = interjected
         self._asking = asyncio.Lock()
         self.fuse = Fuse.NONE
@@ -48,16 +57,36 @@ class Escalation:
     async def run(self, planned: PlannedCall) -> None:
         """Run a call to its end and tell it; cancelled while the person is asked, the first run's result stands."""
         spec = await self._command(planned)
-        profile = await self._profile() if spec is not None else ""
+        try:
+            profile = await self._profile() if spec is not None else ""
+        except SandboxError as error:
+            self._end(planned, failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error)))
+            return
         if spec is not None and self._parts.policy.let_out.has_command(profile, spec):
             self._let_out(planned, spec)
         result = await self._attempt(planned)
-        if result.stopped and spec is not None and self._parts.interactive:
+        if not result.stopped or spec is None:
+            self._end(planned, result)
+        elif not self._parts.interactive or result.went_on:
+            self._end(planned, result, stopped=result.stopped_brief)
+        else:
             planned.kept = result
             async with self._asking:  # one question after the other
-                result = await self._again(planned, spec, profile, result)
+                if self._may_ask():
+                    self._end(planned, await self._again(planned, spec, profile, result))
+                else:
+                    self._end(planned, result, stopped=result.stopped_brief)
+
+    def _end(self, planned: PlannedCall, result: CallResult, *, stopped: str = "") -> None:
         planned.result = result
         self._runner.report(planned.ctx.call_name, result)
+        if stopped:
+            self._emit(Notice("warning", f"The sandbox stopped {stopped}", "sandbox_stopped"))
+
+    def _may_ask(self) -> bool:
+        if self.fuse is Fuse.NONE and self._interjected():
+            self.fuse = Fuse.INTERJECTION
+        return self.fuse is Fuse.NONE
 
     async def _attempt(self, planned: PlannedCall) -> CallResult:
         assert planned.tool is not None and planned.args is not None
@@ -83,10 +112,6 @@ class Escalation:
         self, planned: PlannedCall, spec: CommandSpec, profile: str, first: CallResult
     ) -> CallResult:
         """Ask, and run it outside on a yes."""
-        if self.fuse is Fuse.NONE and self._interjected():
-            self.fuse = Fuse.INTERJECTION
-        if self.fuse is not Fuse.NONE:
-            return first
         answer = await self._approvals.ask(self._question(planned, spec, first))
         if answer.decision == "allow":
             if answer.scope != "once":

@@ -21,8 +21,9 @@ from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent, Tool
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ToolCall, ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
+from grokmini.protocol.tools import ToolKind
 from grokmini.session.approvals import Approvals
-from grokmini.session.call_runner import CallRunner, failed
+from grokmini.session.call_runner import CallRunner, failed, sandbox_text
 from grokmini.session.containment import containment_of
 from grokmini.session.escalation import Escalation
 from grokmini.session.parts import Parts
@@ -64,7 +65,7 @@ class ToolCalls:
         self._emit = emit
         self._mode = mode
         self._interjected = interjected
-        self._escalation = Escalation(parts, runner, approvals, interjected=interjected)
+        self._escalation = Escalation(parts, runner, approvals, emit=emit, interjected=interjected)
         self._planned: list[PlannedCall] = []
         self._fuse = Fuse.NONE
         self._denied: list[str] = []
@@ -138,9 +139,7 @@ class ToolCalls:
         except ToolError as error:
             self._refuse(planned, error.kind, error.message)
         except SandboxError as error:
-            self._refuse(
-                planned, ToolErrorKind.SANDBOX_DENIED, f"Not run: {error.message}. {error.hint}".rstrip()
-            )
+            self._refuse(planned, ToolErrorKind.SANDBOX_DENIED, sandbox_text(error))
         except Exception as error:  # noqa: BLE001 - a fault in judging one call must not end the others
             _log.exception("a call could not be judged", extra={"tool": planned.tool.id})
             text = (
@@ -149,7 +148,7 @@ class ToolCalls:
             self._refuse(planned, ToolErrorKind.INTERNAL, text)
 
     async def _ask(self, planned: PlannedCall, subject: Subject, ask: Ask, profile: str) -> None:
-        diff = await _diff(planned, ask)
+        diff, unseen = await _diff(planned, ask)
         if not self._parts.interactive:
             rule = ask.rule or f"{subject.rule_name}({subject.value})"
             self._denied.append(rule)
@@ -167,7 +166,7 @@ class ToolCalls:
             title=ask.title,
             subject=ask.subject,
             options=ask.options,
-            details=ask.details,
+            details=(*ask.details, *unseen),
             diff=diff,
         )
         answer = await self._approvals.ask(question)
@@ -232,14 +231,18 @@ def _let_out(planned: PlannedCall, paths: tuple[Path, ...]) -> None:
         planned.ctx = replace(planned.ctx, outside=True, approved=paths)
 
 
-async def _diff(planned: PlannedCall, ask: Ask) -> str:
-    """What the call would change; nothing where the sandbox does not even show what is there. Raises `ToolError`."""
+async def _diff(planned: PlannedCall, ask: Ask) -> tuple[str, tuple[str, ...]]:
+    """What the call would change, and what is said where the sandbox does not even show what is there.
+
+    Raises `ToolError`. An edit of what cannot be read is not asked about: it cannot be made.
+    """
     assert planned.tool is not None and planned.args is not None
     try:
-        return await planned.tool.preview(planned.args, planned.ctx)
+        return await planned.tool.preview(planned.args, planned.ctx), ()
     except ToolError as error:
-        if ask.outside and error.kind is ToolErrorKind.SANDBOX_DENIED:
-            return ""
+        unseen = ask.outside and error.kind is ToolErrorKind.SANDBOX_DENIED
+        if unseen and planned.tool.kind is not ToolKind.EDIT:
+            return "", ("the present content cannot be shown: the sandbox does not let it be read",)
         raise
 
 

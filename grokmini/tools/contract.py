@@ -26,8 +26,8 @@ T = TypeVar("T")
 class ToolOutput:
     """What a call gave. `output` is clean text for people, audit and replay; `prompt_text` is what the model
     reads (the output itself when left empty). `spill` is the file that holds the whole output if it was cut.
-    `stopped` says why the sandbox stopped the call or a part of it, rule and path in one sentence; empty when it
-    did not.
+    `stopped` says why the sandbox stopped the call or a part of it, rule and path in one sentence, `stopped_brief` what
+    it stopped in a few words; empty when it did not. `went_on`: it did what it was for all the same.
     """
 
     output: str
@@ -35,6 +35,8 @@ class ToolOutput:
     display: Display | None = None
     spill: str | None = None
     stopped: str = ""
+    stopped_brief: str = ""
+    went_on: bool = False
 
     @property
     def for_model(self) -> str:

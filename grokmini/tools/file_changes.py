@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import DiffDisplay, ToolKind
+from grokmini.sandbox.file_guard import FileRefusedError
 from grokmini.text.diff import count_changes, unified_diff
 from grokmini.tools.contract import ToolCallContext, ToolOutput
 from grokmini.tools.file_access import changed_text, file_error
@@ -34,6 +35,20 @@ async def existing(path: Path, ctx: ToolCallContext) -> bytes | None:
         return await asyncio.to_thread(ctx.resources.get(Workspace).read_if_there, path, ctx.approved)
     except OSError as error:
         raise await asyncio.to_thread(file_error, error, path, ctx) from error
+
+
+async def is_hidden(path: Path, ctx: ToolCallContext) -> bool:
+    """Whether a person let this call write a file that the sandbox does not let be read: the model cannot know it."""
+    workspace = ctx.resources.get(Workspace)
+    if workspace.real(path) not in ctx.approved:
+        return False
+    try:
+        await asyncio.to_thread(workspace.check_readable, path)
+    except FileRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from grokmini.protocol.permission import PermissionOption
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.text.paths import real_path, visible_path
 from grokmini.tools.protected import named_paths
-from grokmini.tools.questions import once_options
+from grokmini.tools.questions import once_options, short_path
+from grokmini.tools.went_on import went_on
 
 if TYPE_CHECKING:  # loaded when something is confined
     from grokmini.sandbox.policy import Policy
@@ -66,18 +67,22 @@ def leave_options(what: str) -> tuple[PermissionOption, ...]:
 
 
 class Stopped(NamedTuple):
-    """What the sandbox stopped of a command. `sentence` names rule and path, for people; `notes` say the same to the
-    model and what to do. Both are empty when it stopped nothing.
+    """What the sandbox stopped of a command. `sentence` names rule and path, for people, `brief` what was stopped in a
+    few words; `notes` say the same to the model and what to do. All are empty when it stopped nothing. `went_on`: the
+    command did what it was for all the same.
     """
 
     sentence: str = ""
     notes: tuple[str, ...] = ()
+    brief: str = ""
+    went_on: bool = False
 
 
 async def what_was_stopped(
-    output: str, policy: Policy | None, command: str, folders: Sequence[Path]
+    output: str, policy: Policy | None, command: str, folders: Sequence[Path], code: int | None = None
 ) -> Stopped:
-    """What the sandbox stopped of a command, by what it printed. `folders` are where it began and where it ended.
+    """What the sandbox stopped of a command, by what it printed. `folders` are where it began and where it ended,
+    `code` is its exit code.
 
     A command that only reads cannot have been kept from writing: then the words are somebody else's, such as a log's.
     And where it looks through many files, those it was not shown are told to the model, but are nobody's aim: there is
@@ -89,9 +94,24 @@ async def what_was_stopped(
     found, meant = await asyncio.to_thread(_found, output, policy, command, places)
     if not found:
         return Stopped()
+    done = await asyncio.to_thread(went_on, command, code, output, tuple(one.path for one in found))
     told = [f"{visible_path(one.path)}: {visible_path(one.rule)}" for one in found[:MAX_NOTES]]
-    notes = tuple(f"stopped by the sandbox: {text}; {one.hint}" for text, one in zip(told, found, strict=False))
-    return Stopped("; ".join(told) if meant else "", notes)
+    notes = tuple(
+        f"stopped by the sandbox: {text}; {done or one.hint}" for text, one in zip(told, found, strict=False)
+    )
+    if not meant:
+        return Stopped("", notes)
+    return Stopped("; ".join(told), notes, _in_brief(found, policy.profile), bool(done))
+
+
+def _in_brief(found: tuple[Refusal, ...], profile: str) -> str:
+    first, rest = found[0], len(found) - 1
+    about = {"write": "a write to ", "read": "a read of ", "network": "a connection to ", "power": ""}[
+        first.kind
+    ]
+    path = short_path(Path(first.path)) if first.path.startswith("/") else visible_path(first.path)
+    more = f" and {rest} more" if rest else ""
+    return f"{about}{path}{more} (profile {visible_path(profile)})"
 
 
 def _found(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -277,11 +278,92 @@ async def test_without_a_person_the_result_names_rule_and_path_and_nothing_is_as
             ended = await driver.ask("go")
         assert (ended.outcome, ended.exit_code) == ("completed", 0)
         assert driver.of(events.PermissionAsked) == []
+        notices = [one for one in driver.of(events.Notice) if one.code == "sandbox_stopped"]
+        assert [(one.level, one.text) for one in notices] == [
+            ("warning", f"The sandbox stopped a write to {place}/out/new (profile workspace)")
+        ], "once"
         note = results(driver)[0].prompt_text.split("\n")[1]
         assert note.startswith(f"[stopped by the sandbox: {place}/out/new: only {place}/work, ")
         assert note.endswith(
             "(sandbox profile workspace); use a path that may be written, or tell the user why it has to be this one]"
         )
+
+
+UPSTREAM = (
+    "git init -qb main . && git init -q --bare up.git && git config user.email a@b.c && git config user.name n"
+    " && git commit -q --allow-empty -m one && git remote add origin ./up.git"
+)
+
+
+@pytest.mark.parametrize("end", ["", " 2>&1 | tail -5"])
+async def test_a_push_that_succeeded_is_told_with_what_is_missing_and_nobody_is_asked(
+    place: Path, end: str
+) -> None:
+    subprocess.run(["sh", "-c", UPSTREAM], cwd=place / "work", check=True)
+    script = [reply(calls=[bash(f"git push -u origin main{end}")]), reply("done")]
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server) as driver:
+            ended = await driver.ask("go")
+        assert ended.outcome == "completed"
+        assert driver.of(events.PermissionAsked) == []
+        assert [one.code for one in driver.of(events.Notice)].count("sandbox_stopped") == 1
+        text = results(driver)[0].prompt_text
+        assert text.startswith(f"exit: 0\n[stopped by the sandbox: {place}/work/.git/config: ")
+        assert "the push itself succeeded" in text
+    assert (place / "work/up.git/refs/heads/main").exists()
+
+
+async def test_a_pipe_that_hides_the_failure_is_asked_about_though_it_ends_with_0(place: Path) -> None:
+    script = [reply(calls=[bash(f"touch {place}/out/new 2>&1 | tail -3")]), reply("done")]
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server) as driver:
+            driver.prompt("go")
+            answer(driver, await leave_question(driver), YES)
+            await driver.until(events.TurnEnded)
+            assert not [one for one in driver.of(events.Notice) if one.code == "sandbox_stopped"]
+    assert (place / "out/new").exists()
+
+
+async def test_what_strict_does_not_show_is_written_after_a_question_without_a_diff(place: Path) -> None:
+    there = place / "out/file"
+    there.write_text("old\n")
+    edit = call("search_replace", file_path=str(there), old_string="old", new_string="new")
+    script = [reply(calls=[edit]), reply(calls=[write(there)]), reply("done")]
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server, sandbox="strict") as driver:
+            driver.prompt("go")
+            asked = await driver.until(events.PermissionAsked)
+            assert asked.title.startswith("Write"), "an edit needs what cannot be read, so nobody is asked"
+            assert asked.diff == ""
+            assert any("the present content cannot be shown" in line for line in asked.details)
+            answer(driver, asked, YES)
+            await driver.until(events.TurnEnded)
+        edited, written = results(driver)
+        assert edited.status == "error" and "profile strict does not let" in edited.prompt_text
+        assert written.status == "ok", written.prompt_text
+    assert there.read_text() == "new\n"
+
+
+async def test_a_profile_that_cannot_be_worked_out_is_told_as_what_it_is(place: Path) -> None:
+    settings = place / "home/.config/grokmini/config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[sandbox]\nprotect_env_files = true\n")
+    (place / "work/.env.\x01").touch()
+    (place / "work/a").touch()
+    script = [
+        reply(calls=[bash("make")]),
+        reply(calls=[write(place / "work/new")]),
+        reply(calls=[call("read_file", target_file="a")]),
+        reply("done"),
+    ]
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server, sandbox=None) as driver:
+            await driver.ask("go")
+        for result in results(driver):
+            assert result.status == "error"
+            assert "a denied path holds control characters" in result.prompt_text
+            assert "failed inside" not in result.prompt_text
+    assert not (place / "work/new").exists()
 
 
 async def test_no_question_and_no_note_without_a_sandbox_or_without_its_doing(place: Path) -> None:
@@ -421,7 +503,7 @@ async def test_auto_asks_before_a_command_where_the_sandbox_keeps_only_a_part(pl
             asked = await driver.until(events.PermissionAsked)
             assert asked.subject == "echo x > new"
             label = driver.of(events.SandboxChanged)[-1].label
-            assert label == "workspace, in part"
+            assert label.startswith("workspace, ")
             assert any(
                 line.endswith(f"sandbox {label}: can write here and in temp, network open")
                 for line in asked.details

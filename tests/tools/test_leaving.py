@@ -13,7 +13,7 @@ from grokmini.sandbox.file_guard import FileGuard
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Subject
-from grokmini.tools.leaving import LetOut, what_was_stopped
+from grokmini.tools.leaving import LetOut, Stopped, what_was_stopped
 from grokmini.tools.permission import Allow, Ask, Deny, PermissionPolicy, Verdict
 from grokmini.tools.protected import protect
 from grokmini.tools.rules import parse_rules
@@ -202,8 +202,8 @@ async def test_a_command_that_only_reads_was_not_kept_from_writing(tmp_path: Pat
     assert stopped.sentence.startswith(f"{ground.out}/x: only {ground.root} can be written")
     assert stopped.notes[0].startswith("stopped by the sandbox: ")
     for command in ("cat log", "grep -r touch .", "tail -n 5 log | grep touch"):
-        assert await what_was_stopped(said, ground.confining, command, (ground.root,)) == ("", ())
-    assert await what_was_stopped(said, None, "make", (ground.root,)) == ("", ())
+        assert await what_was_stopped(said, ground.confining, command, (ground.root,)) == Stopped()
+    assert await what_was_stopped(said, None, "make", (ground.root,)) == Stopped()
 
 
 async def test_a_file_that_a_search_was_not_shown_is_told_and_not_asked_about(tmp_path: Path) -> None:

@@ -125,13 +125,15 @@ class _Running:
             await asyncio.to_thread(self._output.write_batch)
         shown = self._output.finish()
         folders = (self._spec.cwd, self._state.cwd)
-        stopped = await what_was_stopped(shown.text, self._policy, self._args.command, folders)
+        code = None if self._reason else self._status.code
+        stopped = await what_was_stopped(shown.text, self._policy, self._args.command, folders, code)
         wanted = await asyncio.to_thread(terminal_notes, shown.text, self._args.command)
         notes = [*stopped.notes, *wanted, *self._notes]
         if self._spec.outside:
             notes.append("ran outside of the sandbox, as the user allowed")
         result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)
-        return replace(result, stopped=stopped.sentence)
+        brief, went_on = stopped.brief, stopped.went_on
+        return replace(result, stopped=stopped.sentence, stopped_brief=brief, went_on=went_on)
 
 
 async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:

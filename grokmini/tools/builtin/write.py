@@ -16,6 +16,7 @@ from grokmini.tools.file_changes import (
     encode_new,
     existing,
     having_seen,
+    is_hidden,
     planned_diff,
     require_view,
 )
@@ -77,7 +78,8 @@ async def _plan(args: WriteArgs, ctx: ToolCallContext) -> PlannedWrite:
     if not before:
         return PlannedWrite(path, shown, before, args.content.encode(), "", args.content)
     with having_seen(before):
-        require_view(path, before, shown, ctx)
+        if not await is_hidden(path, ctx):
+            require_view(path, before, shown, ctx)
         text = decode_text(before)
         if text is None:
             raise binary_error(shown, before, ctx.names)

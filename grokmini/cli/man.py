@@ -29,6 +29,8 @@ FILES = (
     ("~/.local/state/grokmini/logs/", "Warnings, and with --debug all that was done; no keys."),
     ("~/.cache/grokmini/", "What can be made again."),
     ("AGENTS.md", "Instructions for the agent, from the repository's root down to the folder."),
+    ("~/.config/grokmini/sandbox.toml", "Sandbox profiles of your own, see grokmini-config(5)."),
+    (".grokmini/sandbox.toml", "A project's sandbox profiles; what grants more than workspace needs your yes."),
     (".grokmini/config.toml", "A project's own settings; they can only make things stricter."),
 )
 EXITS = (
@@ -78,6 +80,7 @@ def command_page() -> str:
     for line in command_lines():
         _command(page, line)
     _in_a_session(page)
+    _not_kept(page)
     for title, rows in (("EXIT STATUS", EXITS), ("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)):
         page.section(title)
         for left, right in rows:
@@ -134,6 +137,15 @@ def _in_a_session(page: Page) -> None:
     for row in COMMANDS:
         names = ", ".join(bold(f"/{name}") for name in (row.name, *row.aliases))
         page.term(f"{names} {italic(row.arguments)}" if row.arguments else names, _sentence(row.summary))
+
+
+def _not_kept(page: Page) -> None:
+    from grokmini.sandbox.cannot import LIMITS
+
+    page.section("WHAT NO SANDBOX KEEPS")
+    page.paragraph(escaped("`grokmini sandbox explain` says what of this is so under the profile at hand."))
+    for limit in LIMITS:
+        page.term(bold(limit.when), limit.text)
 
 
 def _sentence(text: str) -> str:

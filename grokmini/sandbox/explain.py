@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Final
 
-from grokmini.sandbox.degraded import how_to_get, losses
+from grokmini.sandbox.cannot import limits_told
+from grokmini.sandbox.degraded import how_to_get, losses, parted
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 
 _SHOWN: Final = 12
-CANNOT: Final = (
-    "What is readable can be sent away while the network is open; only deny and a blocked network prevent that.",
-    "What is left in the project (Makefile, package.json, .venv) runs later outside of the sandbox.",
-)
+_WIDTH: Final = 78
+_INDENT: Final = " " * 10
 
 
 def explain(policy: Policy, mechanisms: Mechanisms) -> tuple[str, ...]:
@@ -36,12 +36,17 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     yield f"network   {policy.network}{local}"
     if policy.limits.data:
         yield f"memory    {policy.limits.data / 1024**3:.0f} GiB for one process, which `ulimit -d unlimited` lifts"
-    lost = losses(policy, mechanisms)
+    lost, without = parted(losses(policy, mechanisms))
     yield from _listed("not kept", lost)
     if lost:
-        yield f"          {how_to_get(mechanisms)}"
+        yield from textwrap.wrap(
+            how_to_get(mechanisms), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT
+        )
+    yield from _listed("commands", tuple(f"have {text}" for text in without))
     yield ""
-    yield from CANNOT
+    yield "No sandbox keeps all. Under this profile:"
+    for text in limits_told(policy, mechanisms):
+        yield from textwrap.wrap(f"- {text}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _listed(label: str, values: tuple[str, ...]) -> Iterator[str]:

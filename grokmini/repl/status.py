@@ -35,8 +35,8 @@ class StatusFacts(NamedTuple):
 
 
 def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
-    """The row. Narrow, it keeps model, mode and percent. The hint gives way before these, unless it is urgent, and
-    after branch, folder and tokens.
+    """The row. Narrow, it keeps model, mode and percent, and the sandbox where it is missing or does not hold whole.
+    The hint gives way before these, unless it is urgent, and after branch, folder and tokens.
     """
     hint = facts.hint
     beside = max(0, width - cell_width(hint) - 2) if hint else width
@@ -54,28 +54,36 @@ def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
 def _fitted(facts: StatusFacts, room: int, look: Look) -> str:
     """The facts that fit, the less telling ones dropped first; at the narrowest the model's name is cut."""
     dot = look.glyphs.dot
+    sandbox = f"sandbox {facts.sandbox}" if facts.sandbox else ""
+    warned = sandbox if _is_wanting(facts.sandbox) else ""
     parts = [
         (0, facts.model),
         (1, facts.mode),
-        (2, facts.keys),
-        (5, f"sandbox {facts.sandbox}" if facts.sandbox else ""),
-        (3, _context(facts)),
-        (4, _elapsed(facts)),
-        (8, f"{count_text(facts.tokens)} tokens" if facts.tokens else ""),
-        (6, "" if facts.cost is None else money_text(facts.cost)),
-        (7, facts.branch),
-        (9, facts.folder),
+        (2, warned),
+        (3, facts.keys),
+        (6, "" if warned else sandbox),
+        (4, _context(facts)),
+        (5, _elapsed(facts)),
+        (9, f"{count_text(facts.tokens)} tokens" if facts.tokens else ""),
+        (7, "" if facts.cost is None else money_text(facts.cost)),
+        (8, facts.branch),
+        (10, facts.folder),
     ]
     kept = [part for part in parts if part[1]]
-    least = 1 if facts.urgent else 3
+    least = 1 if facts.urgent else 4 if warned else 3
     while len(kept) > least and cell_width(dot.join(text for _, text in kept)) > room:
         kept.remove(max(kept))
     full = dot.join(text for _, text in kept)
     if cell_width(full) <= room or len(kept) < 3 or facts.urgent:
         return cut_to_width(full, room, look.glyphs.ellipsis)
-    rest = dot + dot.join((facts.mode, _percent(facts)))
+    rest = dot + dot.join(filter(None, (facts.mode, warned, _percent(facts))))
     name = cut_to_width(facts.model, max(0, room - cell_width(rest)), look.glyphs.ellipsis)
     return cut_to_width(name + rest if name else rest.removeprefix(dot), room, look.glyphs.ellipsis)
+
+
+def _is_wanting(sandbox: str) -> bool:
+    """Whether nothing confines, or less than the profile promises: the label then says so behind a comma."""
+    return sandbox in ("off", "none") or ("," in sandbox and not sandbox.endswith(", untried"))
 
 
 def _style(facts: StatusFacts) -> Style:

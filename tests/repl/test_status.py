@@ -11,7 +11,7 @@ from grokmini.repl.status import StatusFacts, status_line
 FACTS = StatusFacts(
     model="grok-4.5",
     mode="ask",
-    sandbox="none",
+    sandbox="workspace",
     context_tokens=5_000,
     context_window=256_000,
     branch="main",
@@ -26,7 +26,7 @@ def text(width: int, facts: StatusFacts = FACTS) -> str:
 
 def test_with_room_it_says_everything_and_the_key_at_the_right() -> None:
     line = text(80)
-    assert line.startswith("grok-4.5 · ask · sandbox none · ~2% of 256k · 12 s · main  ")
+    assert line.startswith("grok-4.5 · ask · sandbox workspace · ~2% of 256k · 12 s · main  ")
     assert line.endswith("  Ctrl-C stops") and len(line) == 80
 
 
@@ -38,9 +38,9 @@ def test_it_is_one_row_at_any_width(width: int) -> None:
 
 def test_tokens_and_a_known_cost_are_said_and_dropped_before_what_is_in_force() -> None:
     facts = FACTS._replace(tokens=12_345, cost=0.0421, hint="", seconds=None)
-    assert text(120, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k · 12k tokens · $0.0421 · main"
-    assert text(70, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k · $0.0421 · main"
-    assert text(50, facts) == "grok-4.5 · ask · sandbox none · ~2% of 256k"
+    assert text(120, facts) == "grok-4.5 · ask · sandbox workspace · ~2% of 256k · 12k tokens · $0.0421 · main"
+    assert text(75, facts) == "grok-4.5 · ask · sandbox workspace · ~2% of 256k · $0.0421 · main"
+    assert text(55, facts) == "grok-4.5 · ask · sandbox workspace · ~2% of 256k"
     assert "$" not in text(120, facts._replace(cost=None))
 
 
@@ -55,6 +55,14 @@ def test_narrow_it_keeps_model_mode_and_percent() -> None:
     assert text(20) == "grok-4.5 · ask · ~2%"
     assert text(12) == "ask · ~2%"
     assert text(5) == "ask …"
+
+
+@pytest.mark.parametrize("sandbox", ["off", "none", "workspace, in part"])
+def test_a_sandbox_that_is_missing_or_not_whole_is_said_as_long_as_anything(sandbox: str) -> None:
+    facts = FACTS._replace(sandbox=sandbox, hint="")
+    assert text(60, facts).startswith(f"grok-4.5 · ask · sandbox {sandbox} · ~2%")
+    assert text(40, facts).endswith(f"ask · sandbox {sandbox} · ~2%")
+    assert f"sandbox {sandbox}" not in text(30, FACTS._replace(sandbox="workspace", hint=""))
 
 
 def test_an_urgent_hint_goes_before_all_else() -> None:

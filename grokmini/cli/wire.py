@@ -32,6 +32,7 @@ from grokmini.protocol.model import ModelSpec
 from grokmini.render.figures import plural
 from grokmini.sampler.sampler import HttpSampler
 from grokmini.sandbox.file_guard import FileGuard
+from grokmini.sandbox.profile import OFF
 from grokmini.session.engine import start_engine
 from grokmini.session.handle import SessionHandle
 from grokmini.session.parts import Live, Parts
@@ -281,6 +282,9 @@ def _announce(
         )
         text = f"going on with {quoted(opened.summary.title)}, {plural(prompts, 'prompt')} so far"
         stream.emit(Notice("info", text, "resumed"))
+    if opened.summary.sandbox_profile == OFF == sandbox.profile and not root.options.sandbox:
+        text = "This session goes on without a sandbox, as it was left; /sandbox workspace confines it."
+        stream.emit(Notice("warning", text, "sandbox"))
     worked_in = opened.summary.current_cwd or opened.summary.cwd
     if opened.items and worked_in != join_surrogates(str(root.cwd)):
         stream.emit(Notice("info", f"This session worked in {worked_in}; /cd goes there.", "folder"))

@@ -274,3 +274,12 @@ def test_a_default_that_was_never_named_is_not_kept_with_the_session(place: Plac
         refused = place.run("-p", "hi", "--continue", "--sandbox", "off", server=server)
         assert refused.returncode == 0
     assert '"sandbox_profile": "off"' in (place.sessions[0] / "summary.json").read_text().replace('":"', '": "')
+
+
+def test_a_session_that_ran_without_a_sandbox_says_so_when_it_goes_on(place: Place) -> None:
+    with ModelServer([reply("ok")], repeat=True) as server:
+        assert "without a sandbox" not in place.run("-p", "hi", "--sandbox", "off", server=server).stderr
+        assert "goes on without a sandbox" in place.run("-p", "hi", "--continue", server=server).stderr
+        confined = place.run("-p", "hi", "--continue", "--sandbox", "workspace", server=server)
+        assert "without a sandbox" not in confined.stderr
+        assert "without a sandbox" not in place.run("-p", "hi", "--continue", server=server).stderr

@@ -14,6 +14,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.limits import machine_limits
+from grokmini.sandbox.own_folders import own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.secrets import bound_sockets, secret_paths
@@ -40,7 +41,7 @@ class Around:
     """What a profile meets: the folder worked in, the person's home, our own folders, the environment.
 
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
-    model to read.
+    model to read. `given` are our own folders as the environment names them, links and all.
     """
 
     cwd: str
@@ -52,8 +53,14 @@ class Around:
     data: str = ""
     scratch: str = ""
     kept: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     protect_secrets: bool = True
     protect_env_files: bool = False
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The folders of ours that commands must not write."""
+        return tuple(filter(None, (self.config, self.data, self.state)))
 
 
 def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
@@ -67,13 +74,18 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     strict = profile.base == "strict"
     devbox = profile.base == "devbox"
     reads = [str(_place(path, around, "read")) for path in profile.read]
+    own = () if devbox else tuple(dict.fromkeys(filter(None, (*around.given, *around.own))))
+    roots = (*writes, *temp)
     return Policy(
         profile=profile.name,
         read_all=not strict,
         read_roots=_readable(around, reads) if strict else (),
         write_all=devbox,
         write_roots=tuple(dict.fromkeys(writes)),
-        protected=_DEVBOX if devbox else (*_unwritten(profile, around, temp), *protected_paths(around)),
+        protected=_DEVBOX
+        if devbox
+        else (*_unwritten(profile, around, temp), *protected_paths(around, own, roots)),
+        own=own,
         denied=denied_paths(profile, around),
         denied_globs=denied_globs(profile, around),
         network="blocked" if profile.blocks_network else "open",
@@ -92,8 +104,7 @@ def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
     for pattern in _denied_patterns(profile, around):
         found += expand(pattern)
     if around.protect_secrets and profile.base != "devbox":
-        own = tuple(filter(None, (around.config, around.data, around.state)))
-        found += secret_paths(around.home, around.env, own)
+        found += secret_paths(around.home, around.env, around.own)
     if profile.blocks_network and profile.allow_unix:
         found += (path for path in bound_sockets(Path("/proc/net/unix")) if not _overlap(path, around.cwd))
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
@@ -105,15 +116,15 @@ def denied_globs(profile: Profile, around: Around) -> tuple[str, ...]:
 
 
 def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
-    files = (".env", "**/.env", "**/.env.*") if around.protect_env_files else ()
+    files = (".env*", "**/.env*") if around.protect_env_files else ()
     for pattern in (*profile.deny, *files):
         yield anchored(pattern, around.cwd, around.home)
 
 
-def protected_paths(around: Around) -> tuple[str, ...]:
+def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """What stays read-only inside the writable folders."""
-    own = filter(None, (around.config, around.state, around.data))
-    return tuple(dict.fromkeys((*git_protected(around.cwd), f"{around.cwd}/{PROJECT_FOLDER}", *own)))
+    project = f"{around.cwd}/{PROJECT_FOLDER}"
+    return tuple(dict.fromkeys((*git_protected(around.cwd), project, *own_protected(own, roots))))
 
 
 def cache_folders(around: Around) -> tuple[str, ...]:

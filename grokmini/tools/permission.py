@@ -11,7 +11,8 @@ The order, where the first that applies decides:
 6. an ask rule, or a command of which cannot be known whether it reads what a deny rule keeps from being read:
    asked, in every mode;
 7. always-approve: runs;
-8. destructive and dangerous commands: asked, unless a rule names exactly that;
+8. destructive and dangerous commands: asked, unless a rule names exactly that; what would show the content of a file
+   named `.env*` in the project: asked, unless a rule allows just that;
 9. allow rules and what was answered with "always": runs;
 10. a write outside of the workspace: asked;
 11. tools and commands that only read: run;
@@ -33,6 +34,7 @@ from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review
 from grokmini.tools.contract import Subject, Tool
+from grokmini.tools.env_files import env_files_shown, is_env_file
 from grokmini.tools.leaving import LetOut, leave_options
 from grokmini.tools.path_rules import allows_path, stops_path
 from grokmini.tools.protected import NOTHING, Protected, forms, never_asked, steers
@@ -52,9 +54,9 @@ from grokmini.tools.rules import (
     allows_text,
     covers_value,
     exact_rule,
-    fixed_words,
     governs,
     is_exact,
+    is_narrow,
     parse_rule,
     parse_rules,
     stops_invocation,
@@ -105,6 +107,7 @@ class GrantStore(Protocol):
 
 
 _FILE_RULES = frozenset({"Read", "Edit", "Write", "Delete", "Grep"})
+_READS = frozenset({"Read", "Grep"})
 _PATH_RULES = frozenset({"Read", "Edit", "Grep"})
 _EDITS = frozenset({ToolKind.EDIT, ToolKind.WRITE, ToolKind.DELETE, ToolKind.MOVE})
 _HARMLESS = frozenset(
@@ -212,6 +215,8 @@ class PermissionPolicy:
             return Allow()
         if reviewed is not None and reviewed.dangers and not self._names_danger(call, reviewed):
             return self._ask(call, f"it {reviewed.dangers[0].reason}")
+        if shown_file := self._env_file(call):
+            return self._ask(call, f"{short_path(shown_file)} may hold keys")
         if self._allowed(call):
             return Allow()
         if outside := _outside(call):
@@ -374,6 +379,25 @@ class PermissionPolicy:
             outside=tuple(rules),
         )
 
+    def _env_file(self, call: _Call) -> Path | None:
+        """The first file named `.env*` in the project that the call would show and no rule lets it."""
+        project = self._repository()
+        if call.review is None:
+            if call.subject.rule_name not in _READS or self._allowed(call):
+                return None
+            return next((path for path in _subject_paths(call) if is_env_file(path, project)), None)
+        rules = self._allow_rules()
+        if self._allowed_as_text(call):
+            return None
+        runs = [rule for rule in rules if governs(rule, "Bash")]
+        shown = env_files_shown(
+            call.review, project, lambda command: any(allows_command(rule, command) for rule in runs)
+        )
+        reads = [rule for rule in rules if governs(rule, "Read")]
+        return next(
+            (path for path in shown if not any(allows_path(rule, path, call.root) for rule in reads)), None
+        )
+
     def _names_danger(self, call: _Call, reviewed: Review) -> bool:
         """Whether a rule allows the dangerous parts by name, not by a wide prefix that happens to cover them.
 
@@ -386,7 +410,7 @@ class PermissionPolicy:
 
         def named(command: Command) -> bool:
             return any(
-                allows_command(rule, command) and (is_exact(rule) if destructive else _is_narrow(rule))
+                allows_command(rule, command) and (is_exact(rule) if destructive else is_narrow(rule))
                 for rule in rules
             )
 
@@ -428,6 +452,8 @@ class PermissionPolicy:
             rule = "Edit" if inside else exact_rule("Edit", str(real_path(call.paths[0])))
             options = edit_options(rule)
         else:
+            if call.subject.rule_name in _READS:
+                rule = exact_rule(call.subject.rule_name, str(real_path(call.root / call.subject.value)))
             options = command_options(rule, call.subject.value, self._repository())
         if reason:
             details.append(f"asked because {sanitise(reason, newlines=False)}")
@@ -457,16 +483,6 @@ def _outside(call: _Call) -> Path | None:
         if not real.is_relative_to(root):
             return real
     return None
-
-
-def _is_narrow(rule: Rule) -> bool:
-    """Whether the rule says what dangerous thing it is about: `Bash(rm *)` and `Bash(git push *)` do, `Bash(git *)`
-    does not.
-    """
-    if is_exact(rule):
-        return True
-    fixed = fixed_words(rule)
-    return len(fixed) >= (2 if fixed[:1] == ("git",) else 1)
 
 
 def _plan_mode(call: _Call) -> Deny:

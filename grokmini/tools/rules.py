@@ -167,6 +167,16 @@ def is_exact(rule: Rule) -> bool:
     return rule.pattern is not None and not _has_wildcard(rule.pattern)
 
 
+def is_narrow(rule: Rule) -> bool:
+    """Whether the rule says what dangerous thing it is about: `Bash(rm *)` and `Bash(git push *)` do, `Bash(git *)`
+    does not.
+    """
+    if is_exact(rule):
+        return True
+    fixed = fixed_words(rule)
+    return len(fixed) >= (2 if fixed[:1] == ("git",) else 1)
+
+
 def stops_invocation(rule: Rule, words: Sequence[str]) -> bool:
     """Whether a deny or ask rule is about this invocation, whatever words follow."""
     if rule.pattern is None:

@@ -29,6 +29,9 @@ MAX_COLUMNS: Final = 1_000
 FILE_SECONDS: Final = 5.0
 """Seconds one file may take in our own search."""
 
+KEPT_BACK: Final = ".env*"
+"""Files that a search of a folder never goes through, also when its glob covers them."""
+
 FILE_TYPES: Final = {
     "c": "*.{c,h}",
     "cpp": "*.{cpp,cc,cxx,hpp,hh,hxx,h}",
@@ -95,8 +98,10 @@ def ripgrep_argv(program: str, query: SearchQuery, cwd: Path) -> tuple[str, ...]
         argv.append("--ignore-case")
     if query.multiline:
         argv += ["--multiline", "--multiline-dotall"]
-    if query.glob:
-        argv.append(f"--glob={query.glob}")
+    if (
+        query.glob
+    ):  # it would bring hidden files back; those that may hold keys are searched when named themselves
+        argv += [f"--glob={query.glob}", f"--glob=!{KEPT_BACK}"]
     if query.file_type:
         argv.append(f"--type={query.file_type}")
     argv.append(f"--regexp={query.pattern}")

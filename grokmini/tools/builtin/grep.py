@@ -16,7 +16,14 @@ from grokmini.tools.programs import find_program
 from grokmini.tools.read_denials import HiddenFiles, ReadDenials
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.time_limit import OutOfTimeError, checker
-from grokmini.workspace.search import OutputMode, SearchQuery, read_ripgrep, ripgrep_argv, search_files
+from grokmini.workspace.search import (
+    KEPT_BACK,
+    OutputMode,
+    SearchQuery,
+    read_ripgrep,
+    ripgrep_argv,
+    search_files,
+)
 from grokmini.workspace.workspace import Workspace
 
 SECONDS: Final = 20.0
@@ -177,6 +184,8 @@ def _result(args: GrepArgs, found: _Found) -> ToolOutput:
     at_least = "at least " if found.partial else ""
     summary = SummaryDisplay(f"{matches} {what}")
     notes = [found.partial] if found.partial else []
+    if args.glob and ".env" in args.glob:
+        notes.append(f"files named {KEPT_BACK} are searched only when given as `path`")
     if len(shown) < len(lines):
         notes.append(f"{at_least}{len(lines) - len(shown)} more lines; narrow the search, or raise head_limit")
     if any(line.startswith('"') for line in shown):

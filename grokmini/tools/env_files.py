@@ -1,0 +1,55 @@
+"""Files named `.env*` in the project, which often hold keys: whoever would show one asks first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from grokmini.tools.command_reads import expand_wildcards
+from grokmini.tools.command_review import Review
+from grokmini.tools.protected import forms, word_paths
+from grokmini.tools.shell_parse import Command, Script, Word
+
+PREFIX = ".env"
+_ONLY_NAMES = frozenset(
+    {"ls", "stat", "du", "df", "wc", "file", "find", "tree", "echo", "printf", "basename", "dirname", "realpath",
+     "readlink", "which"}
+)  # fmt: skip
+"""Commands that tell of a file's name, size and kind, and nothing of what it holds."""
+_GIT_ONLY_NAMES = frozenset({"status", "ls-files", "ls-tree", "check-ignore", "rev-parse"})
+
+
+def is_env_file(path: Path, project: Path) -> bool:
+    """Whether the path, as given or with its links resolved, is such a file of the project."""
+    roots = forms(project)
+    for form in forms(path):
+        if form.name.startswith(PREFIX) and any(form.is_relative_to(root) for root in roots):
+            return os.path.lexists(form) and not form.is_dir()
+    return False
+
+
+def env_files_shown(reviewed: Review, project: Path, allowed: Callable[[Command], bool]) -> Iterator[Path]:
+    """The ones whose content a command would show by a part that only reads and is not allowed by itself."""
+    for part in reviewed.parts:
+        command = part.command
+        if part.objection or _shows_only_names(command) or allowed(command):
+            continue
+        for folder in reviewed.folders:
+            for word in (*command.words[1:], *command.reads):
+                behind = Word(word.text.rpartition(":")[2])
+                yield from (
+                    path
+                    for one in dict.fromkeys((word, behind))
+                    for path in word_paths(one, folder)
+                    if is_env_file(path, project)
+                )
+        wild = reviewed._replace(script=Script((command,)), invocations=())
+        yield from (path for path in expand_wildcards(wild).paths if is_env_file(path, project))
+
+
+def _shows_only_names(command: Command) -> bool:
+    words = [word.text for word in command.words]
+    if words[:1] == ["git"]:
+        return next((word for word in words[1:] if not word.startswith("-")), "") in _GIT_ONLY_NAMES
+    return words[:1] != [] and words[0] in _ONLY_NAMES and not command.reads

@@ -200,6 +200,8 @@ class Run:
         self.runner = SandboxedRunner(self.policy, mechanisms=mechanisms_of(column), best_effort=True)
         self.signals: set[int] = set()
         self.seconds_to_end = 0.0
+        self.ends: dict[str, str] = {}
+        """What became of the attacks from inside, in their own view."""
 
     async def command(
         self, *words: str, kill_when: Path | None = None, within: float = 120.0
@@ -230,15 +232,23 @@ class Run:
         path.write_text(json.dumps({**places, "attacks": attacks}))
         text, status = await self.command(PYTHON, "-I", "-S", str(PROGRAM), str(path))
         try:
-            return dict(json.loads(text.strip().rpartition("\n")[2]))
+            self.ends |= json.loads(text.strip().rpartition("\n")[2])
         except ValueError as error:
             raise RuntimeError(f"{status}: {text}") from error
+        return {row: end == "done" for row, end in self.ends.items()}
 
     async def daemon(self, row: str) -> bool:
         """Whether processes outlive their call."""
         marker, up = f"{31_000_000 + os.getpid()}{row[1:]}", self.base / f"temp/{row}-up"
         script = DAEMONS[row].format(marker, PYTHON, up)
-        await self.command("/bin/sh", "-c", script, kill_when=up if row == "l06" else None)
+        if self.column == "bare" and row == "l06":
+            process = subprocess.Popen(("/bin/sh", "-c", script), stdin=subprocess.DEVNULL)
+            while not up.exists():
+                await asyncio.sleep(0.01)
+            process.kill()
+            process.wait()
+        else:
+            await self.command("/bin/sh", "-c", script, kill_when=up if row == "l06" else None)
         assert up.exists()
         if row == "l04":  # gone by the time one looks, so it writes as long as it is there
             size, until = up.stat().st_size, time.monotonic() + 0.5
@@ -334,7 +344,7 @@ async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:
     report = await run.runner.prepare()
     if column == "bare":
         results = await run.program(places, "w12", "n20", "a12", "a13", "l07")
-        results |= {row: await run.daemon(row) for row in ("l03", "l04", "l05")}
+        results |= {row: await run.daemon(row) for row in DAEMONS}
     else:
         # Without a sandbox a02 would reach the agents of other tests.
         wanted = [row.attack for row in ROWS if column != "off" or row.attack != "a02"]
@@ -350,14 +360,17 @@ async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:
     kept = [path.name for path in sorted((base / "outside").glob("w??")) if path.read_text() == "original"]
     await run.runner.close()
     held.close()
-    return {"results": results, "label": report.label, "lost": report.lost, "kept": kept}
+    return {"results": results, "ends": run.ends, "label": report.label, "lost": report.lost, "kept": kept}
 
 
 def judged(base: Path, run: Run, listeners: Listeners, shared: str) -> dict[str, bool]:
     """Attacks that only the attacked one sees succeed."""
     results = {"w40": Path("/dev/shm", shared).exists()}
     Path("/dev/shm", shared).unlink(missing_ok=True)
-    results |= {row: row in listeners.arrived for row in ("n03", "n04", "n05", "n06", "n16")}
+    results |= {
+        row: row in listeners.arrived for row in ("n03", "n04", "n05", "n06", "n16", "n17", "n18", "n19")
+    }
+    results["w30"] = run.ends["w30"] == "done" or (base / "cwd/.git/commondir").exists()
     return results | {"a01": int(signal.SIGUSR1) in run.signals}
 
 

@@ -20,6 +20,7 @@ import stat
 import struct
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -176,6 +177,15 @@ def w27() -> bool:
     return b"euid=0" in run(P["setuid"]).stdout
 
 
+def w30() -> bool:
+    """The agent looks whether the file that leads git elsewhere is still there afterwards."""
+    with contextlib.suppress(OSError):
+        os.makedirs(cwd("evil"))
+        write(cwd("evil/config"))
+        write(cwd(".git/commondir"))
+    return append(cwd(".git/config"))
+
+
 def w31() -> bool:
     os.rename(cwd(".git"), cwd(".git-moved"))
     os.rename(cwd(".git-moved"), cwd(".git"))
@@ -208,16 +218,16 @@ def w36() -> bool:
 
 
 def w37() -> bool:
-    for folder in ("/etc/cron.d", "/etc/cron.daily", "/var/spool/cron"):
+    for folder in filter(os.path.isdir, ("/var/spool/cron", "/etc/cron.daily", "/etc/cron.d")):
         path = f"{folder}/.grokmini-attack-{os.getpid()}"
         try:
             write(path)
-        except OSError:
+        except OSError as error:
+            refused = error
             continue
         os.unlink(path)
         return True
-    os.close(os.open("/etc/crontab", os.O_WRONLY))
-    return True
+    raise refused
 
 
 def w38() -> bool:
@@ -291,7 +301,7 @@ def n05() -> bool:
 def n06() -> bool:
     number = 307 if X86 else 269
     end = dgram()
-    address = ctypes.create_string_buffer(struct.pack("=H", 2) + struct.pack("!H4s8x", P["udp"], b"\x7f\0\0\1"))
+    address = ctypes.create_string_buffer(udp_address())
     text = ctypes.create_string_buffer(b"n06")
     vector = ctypes.create_string_buffer(struct.pack("@PN", ctypes.addressof(text), 3))
     header = struct.pack("@PI4xPNPNi4x", ctypes.addressof(address), 16, ctypes.addressof(vector), 1, 0, 0, 0)
@@ -364,25 +374,81 @@ def n16() -> bool:
     return bool(end.sendto(b"n16", P["dgram"]))
 
 
+def udp_address() -> bytes:
+    """Where the host listens, as the kernel wants it."""
+    return struct.pack("=H", 2) + struct.pack("!H4s8x", P["udp"], b"\x7f\0\0\1")
+
+
 def n17() -> bool:
-    return syscall(425, 1, ctypes.create_string_buffer(256)) >= 0
+    """A socket, a connection and a packet, all of them by a ring."""
+    params = ctypes.create_string_buffer(120)
+    ring = syscall(425, 4, params)
+    words = struct.unpack("=30I", params.raw)
+    (sq_tail, sq_mask, array), (cq_head, cq_tail, cq_mask, entries) = (
+        (words[11], words[12], words[16]),
+        (words[20], words[21], words[22], words[25]),
+    )
+    size = max(array + 4 * words[0], entries + 16 * words[1])
+    queue, slots = mmap.mmap(ring, size, offset=0), mmap.mmap(ring, 64 * words[0], offset=0x10000000)
+
+    def number(offset: int) -> int:
+        return int(struct.unpack_from("=I", queue, offset)[0])
+
+    def operation(code: int, fd: int, offset: int, address: int, length: int) -> int:
+        tail = number(sq_tail)
+        slot = tail & number(sq_mask)
+        struct.pack_into("=BBHiQQIIQ24x", slots, 64 * slot, code, 0, 0, fd, offset, address, length, 0, 0)
+        struct.pack_into("=I", queue, array + 4 * slot, slot)
+        struct.pack_into("=I", queue, sq_tail, tail + 1)
+        syscall(426, ring, 1, 1, 1, None, 0)
+        head = number(cq_head)
+        assert number(cq_tail) != head
+        result = int(struct.unpack_from("=i", queue, entries + 16 * (head & number(cq_mask)) + 8)[0])
+        struct.pack_into("=I", queue, cq_head, head + 1)
+        return checked(result)
+
+    address, text = ctypes.create_string_buffer(udp_address()), ctypes.create_string_buffer(b"n17")
+    end = operation(45, socket.AF_INET, socket.SOCK_DGRAM, 0, 0)
+    operation(16, end, 16, ctypes.addressof(address), 0)
+    return operation(26, end, 0, ctypes.addressof(text), 3) == 3
 
 
-def gate(code: bytes) -> int:
-    """Run machine code that returns a number."""
-    memory = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    memory.write(code)
-    function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
-    return int(function())
+def checked(result: int) -> int:
+    """What a system call came to; raises OSError."""
+    if result < 0:
+        raise OSError(-result, os.strerror(-result))
+    return result
+
+
+OLD_GATE = b"\x53\x89\xf8\x89\xf3\x89\xd1\xcd\x80\x5b\xc3"
+"""Machine code of a function: its arguments are the number and two more words for the 32-bit gate."""
 
 
 def n18() -> bool:
-    """getpid through the old gate."""
-    return X86 and gate(b"\x53\xb8\x14\0\0\0\xcd\x80\x5b\xc3") > 0
+    """A packet by socketcall through the old gate; all it is told of lies where 32 bits reach."""
+    if not X86:
+        raise OSError(errno.ENOSYS, "no such gate on this processor")
+    low = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40
+    memory = mmap.mmap(-1, mmap.PAGESIZE, low, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    memory[: len(OLD_GATE)] = OLD_GATE
+    gate = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint)(start)
+    memory[256:272], memory[272:275] = udp_address(), b"n18"
+
+    def socketcall(which: int, *words: int) -> int:
+        struct.pack_into(f"={len(words)}I", memory, 512, *words)
+        return checked(gate(102, which, start + 512))
+
+    end = socketcall(1, socket.AF_INET, socket.SOCK_DGRAM, 0)
+    return socketcall(11, end, start + 272, 3, 0, start + 256, 16) == 3
 
 
 def n19() -> bool:
-    return X86 and syscall(0x40000000 | 39) > 0
+    if not X86:
+        raise OSError(errno.ENOSYS, "no such numbers on this processor")
+    end = syscall(0x40000000 | 41, socket.AF_INET, socket.SOCK_DGRAM, 0)
+    address, text = ctypes.create_string_buffer(udp_address()), ctypes.create_string_buffer(b"n19")
+    return syscall(0x40000000 | 44, end, ctypes.byref(text), 3, 0, ctypes.byref(address), 16) == 3
 
 
 def n20() -> bool:
@@ -520,7 +586,7 @@ ATTACKS: dict[str, Callable[[], bool]] = {
     "w27": w27,
     "w28": lambda: append(os.path.join(P["home"], ".bashrc")),
     "w29": lambda: write(cwd(".git/hooks/pre-commit")),
-    "w30": lambda: append(cwd(".git/config")),
+    "w30": w30,
     "w31": w31,
     "w32": w32,
     "w33": lambda: write(cwd(".grokmini/config.toml")),
@@ -592,18 +658,29 @@ ATTACKS: dict[str, Callable[[], bool]] = {
 INHERITED: list[str] = []
 
 
-def attempt(attack: Callable[[], bool]) -> bool:
-    """Whether it succeeds, in a child with a time limit."""
+def attempt(attack: Callable[[], bool]) -> str:
+    """What becomes of it, in a child with a time limit: `done`, `nothing`, the name of an error number, a crash."""
+    reading, writing = os.pipe()
     child = os.fork()
     if not child:
         signal.alarm(SECONDS)
-        try:
-            os._exit(0 if attack() else 1)
-        except (OSError, ValueError, subprocess.SubprocessError):
-            os._exit(1)
-        finally:
-            os._exit(2)
-    return os.waitpid(child, 0)[1] == 0
+        os.write(writing, told(attack).encode()[:4000])
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as file:
+        text = file.read().decode()
+    status = os.waitpid(child, 0)[1]
+    return text or f"it was ended by signal {status & 0x7F}"
+
+
+def told(attack: Callable[[], bool]) -> str:
+    """What comes of it, in this process."""
+    try:
+        return "done" if attack() else "nothing"
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, str(error))
+    except BaseException:  # noqa: BLE001 - whatever it is, it is told
+        return traceback.format_exc()
 
 
 def main() -> None:

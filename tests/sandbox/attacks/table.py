@@ -147,3 +147,31 @@ def _promises(attack: str, marks: str) -> dict[str, str]:
 
 
 ROWS: Final = tuple(Row(attack, title, _promises(attack, marks)) for attack, title, marks in _ROWS)
+
+_NOTHING: Final = "nothing"
+_HIDDEN: Final = {f"w{number:02}" for number in range(1, 24)} | {"w28", "w41", "r20"}
+"""What lies where strict has nothing at all."""
+_ENDS: Final = {
+    **dict.fromkeys(("w05", "w06", "w07"), "EROFS EACCES EXDEV"),
+    **dict.fromkeys(("w10", "w11", "a05", "a10", "a11"), "EACCES ENOENT"),
+    **dict.fromkeys(("w12", "w24", "w25", "w26", "w27", "w32"), _NOTHING),
+    **dict.fromkeys((f"r{number:02}" for number in range(1, 15)), _NOTHING),
+    **dict.fromkeys((f"n{number:02}" for number in range(1, 20)), "EPERM"),
+    **dict.fromkeys(("n02", "n10", "n12", "n20", "a02", "a03", "a06", "a12", "a13", "l07"), _NOTHING),
+    **dict.fromkeys(("a01", "a04", "a07", "n21"), "EPERM ESRCH"),
+    "w20": "EROFS EACCES EPERM",
+    "w31": "EROFS EACCES EBUSY",
+    "w36": "nothing EACCES ENOENT",
+    "w38": "EACCES EPERM",
+    "w40": "done nothing EACCES",
+    "r15": "EBUSY",
+    "r16": "EBUSY",
+    "a08": "EPERM",
+    "a09": "EACCES EPERM ENOENT",
+}
+
+
+def refusals(attack: str, column: str) -> set[str]:
+    """The ends of an attack, in its own view, that mean it was stopped in that column, and did not just fail."""
+    found = set(_ENDS.get(attack, "EROFS EACCES").split())
+    return found | {"ENOENT"} if column.upper().startswith("S") and attack in _HIDDEN else found

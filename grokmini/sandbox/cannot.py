@@ -45,7 +45,7 @@ LIMITS: Final = (
     ),
     Limit(
         "Paths hidden",
-        "Of what is hidden, copies stay readable: in git's objects, in swap, in every other file that holds the same. A "
+        "Of what is hidden, copies stay readable: in git's objects, in swap, in any other file that holds the same. A "
         "file that comes to match a pattern is hidden from the next command on.",
         lambda policy, _: bool(policy.denied or policy.denied_globs),
     ),

@@ -11,6 +11,7 @@ import pytest
 from grokmini.cli.command_tree import command_lines
 from grokmini.cli.options import OPTIONS
 from grokmini.cli.table import COMMANDS
+from grokmini.protocol.errors import ExitCode
 from tests.house.sources import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -107,6 +108,21 @@ def test_every_option_and_command_that_the_readme_names_exists() -> None:
     known |= {spelling for line in command_lines() for option in line.options for spelling in option.names}
     prose = README.replace(BLOCKS[0], "").replace(BLOCKS[1], "")
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", prose)) - known == set()
+
+
+def test_every_exit_code_of_a_run_is_told() -> None:
+    told = README.partition("Its exit code says how it went:")[2].partition("When the reader")[0]
+    codes = {int(number) for number in re.findall(r"\b\d+\b", told)}
+    every = {code for name, code in vars(ExitCode).items() if name.isupper()}
+    assert codes == every - {ExitCode.SCHEMA}, "no option asks for a schema yet"
+
+
+def test_the_sandbox_is_told_with_its_commands_and_its_file() -> None:
+    safety = README.partition("## Safety")[2].partition("\n## ")[0]
+    (sandbox,) = (line for line in command_lines() if line.name == "sandbox")
+    assert [row.name for row in sandbox.spec.commands if f"`grokmini sandbox {row.name}" not in safety] == []
+    assert "grokmini-config(5)" in safety
+    assert "sandbox.toml" in README.partition("## Files")[2].partition("\n## ")[0]
 
 
 def test_every_path_of_the_repository_that_the_readme_names_exists() -> None:

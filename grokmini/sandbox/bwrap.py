@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.landlock import writable_roots
+from grokmini.sandbox.own_folders import replaceable
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import ISOLATION
 
@@ -40,6 +41,8 @@ class Mounts(NamedTuple):
     uncovered: tuple[str, ...]
     absent: tuple[str, ...]
     """Protected paths that are not there: once they are, the mounts have to be made anew."""
+    doors: tuple[str, ...] = ()
+    """What of the uncovered leads to our own settings: a profile that a person named is not kept with it."""
 
 
 _RANK: Final = {"pin": 0, "write": 1, "read": 2, "mask": 3}
@@ -65,16 +68,19 @@ def mounts_of(policy: Policy) -> Mounts:
         real = os.path.realpath(path)
         if not os.path.lexists(path):
             absent.append(path)
-        elif Path(path).is_symlink():
-            uncovered.append(f"{path} is a symbolic link and can be replaced")
         if Path(real).exists() and is_below_any(real, roots):
             put(real, "read")
             _pin(real, roots, readonly, put)
+    kept = [path for path, how in chosen.items() if how == "read"]
+    ours = dict(replaceable(policy.own, roots, kept))
+    doors = tuple(f"{link} is a symbolic link and can be replaced; {path} is to be ours" for link, path in ours.items())
+    links = dict.fromkeys(link for link, _ in replaceable(policy.protected, roots, kept) if link not in ours)
+    uncovered += (*doors, *(f"{link} is a symbolic link and can be replaced" for link in links))
     for path in checked_denials(policy.denied, uncovered, strict=policy.explicit):
         put(path, "mask")
         _pin(path, roots, readonly, put)
     ordered = sorted(chosen.items(), key=lambda item: (item[0].count("/") if item[0] != "/" else 0, item[0]))
-    return Mounts(_without_idle_pins(ordered), tuple(uncovered), tuple(absent))
+    return Mounts(_without_idle_pins(ordered), tuple(uncovered), tuple(absent), doors)
 
 
 def _without_idle_pins(ordered: Iterable[tuple[str, str]]) -> tuple[Mount, ...]:

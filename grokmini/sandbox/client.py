@@ -36,6 +36,7 @@ from grokmini.sandbox.launch import (
     hand_over,
     start_launcher,
 )
+from grokmini.sandbox.own_folders import make_own
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
@@ -235,7 +236,13 @@ class SandboxedRunner:
             self._refuse_if_named(policy, lost, mechanisms)
         if mechanisms.bwrap:
             make_steering(policy.protected)
+            _make_own(policy)
         mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
+        if mounts.doors and policy.explicit and not self._best_effort:
+            raise SandboxError(
+                f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",
+                "Start in another folder, or make it a real folder; --sandbox-best-effort goes on without that.",
+            )
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)
         anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
@@ -367,6 +374,16 @@ async def _ended(commands: list[SandboxedCommand], seconds: float) -> None:
         async with asyncio.timeout(seconds):
             for command in commands:
                 await command.wait()
+
+
+def _make_own(policy: Policy) -> None:
+    try:
+        make_own(policy)
+    except OSError as error:
+        raise SandboxError(
+            f"{error.filename} cannot be made: {error.strerror}",
+            "It is for grokmini's own files, and a command must not be the first to make it: look at what is there.",
+        ) from error
 
 
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:

@@ -25,7 +25,8 @@ class Policy:
     """What commands may do. All paths are absolute.
 
     `read_roots` count only without `read_all`; `protected` paths are read-only inside the writable ones, `denied`
-    ones cannot be read, nor can what matches `denied_globs` later (`denied` holds what matches them now).
+    ones cannot be read, nor can what matches `denied_globs` later (`denied` holds what matches them now). `own` are
+    our own folders as the environment names them, there or not.
     `explicit`: the person named the profile, so what is missing stops the start.
     """
 
@@ -35,6 +36,7 @@ class Policy:
     write_all: bool = False
     write_roots: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     denied_globs: tuple[str, ...] = ()
     network: Literal["open", "blocked"] = "open"

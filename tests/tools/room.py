@@ -15,6 +15,7 @@ from grokmini.protocol.tools import TodoEntry
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.file_guard import FileGuard
 from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.builtin.todo_write import TodoStore
@@ -58,10 +59,15 @@ class Room:
     """Calls tools by name with plain arguments."""
 
     def __init__(
-        self, folder: Path, env: Mapping[str, str], settings: ShellSettings, policy: Policy | None
+        self,
+        folder: Path,
+        env: Mapping[str, str],
+        settings: ShellSettings,
+        policy: Policy | None,
+        mechanisms: Mechanisms | None = None,
     ) -> None:
         self.folder = folder
-        self.runner = UnconfinedRunner() if policy is None else SandboxedRunner(policy)
+        self.runner = UnconfinedRunner() if policy is None else SandboxedRunner(policy, mechanisms=mechanisms)
         self.workspace = Workspace(folder, guard=FileGuard(lambda: self.runner.policy))
         self.shell = ShellState(folder, env, settings, self.runner)
         self.todos: list[tuple[TodoEntry, ...]] = []
@@ -132,9 +138,10 @@ async def room(
     env: Mapping[str, str] | None = None,
     settings: ShellSettings | None = None,
     policy: Policy | None = None,
+    mechanisms: Mechanisms | None = None,
 ) -> AsyncIterator[Room]:
-    """A room in a folder, under a sandbox's policy, cleared of processes at the end."""
-    made = Room(folder, os.environ if env is None else env, settings or ShellSettings(), policy)
+    """A room in a folder, under a sandbox's policy as these mechanisms keep it, cleared of processes at the end."""
+    made = Room(folder, os.environ if env is None else env, settings or ShellSettings(), policy, mechanisms)
     try:
         yield made
     finally:

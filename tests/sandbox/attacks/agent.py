@@ -242,11 +242,7 @@ class Run:
         marker, up = f"{31_000_000 + os.getpid()}{row[1:]}", self.base / f"temp/{row}-up"
         script = DAEMONS[row].format(marker, PYTHON, up)
         if self.column == "bare" and row == "l06":
-            process = subprocess.Popen(("/bin/sh", "-c", script), stdin=subprocess.DEVNULL)
-            while not up.exists():
-                await asyncio.sleep(0.01)
-            process.kill()
-            process.wait()
+            await asyncio.to_thread(killed_alone, script, up)
         else:
             await self.command("/bin/sh", "-c", script, kill_when=up if row == "l06" else None)
         assert up.exists()
@@ -322,6 +318,15 @@ def bare(words: tuple[str, ...], cwd: Path) -> tuple[str, ExitStatus]:
         )
         output.seek(0)
         return output.read(), ExitStatus(done.returncode)
+
+
+def killed_alone(script: str, up: Path) -> None:
+    """Run it, and end its shell once it is up, as a time-out does that ends its group and no more."""
+    process = subprocess.Popen(("/bin/sh", "-c", script), stdin=subprocess.DEVNULL, start_new_session=True)
+    while not up.exists():
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 async def carry_out(base: Path, column: str, processes: int) -> dict[str, Any]:

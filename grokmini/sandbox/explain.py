@@ -37,7 +37,16 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     if policy.limits.data:
         yield f"memory    {policy.limits.data / 1024**3:.0f} GiB for one process, which `ulimit -d unlimited` lifts"
     lost, without = parted(losses(policy, mechanisms))
-    yield from _listed("not kept", lost)
+    for index, text in enumerate(lost):
+        label = "" if index else "not kept"
+        yield from textwrap.wrap(
+            text,
+            _WIDTH,
+            initial_indent=f"{label:<10}",
+            subsequent_indent=f"{_INDENT}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     if lost:
         yield from textwrap.wrap(
             how_to_get(mechanisms), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT

@@ -124,8 +124,11 @@ class HeadlessProcess:
             stopping.cancel()
 
     async def _read_prompt(self) -> str:
+        typed = self._options.prompt or ""
+        if typed.lstrip().startswith("/"):
+            _refuse_command(typed)
         if self._stdin is None:
-            return self._options.prompt or ""
+            return typed
         try:
             return await self._stdin.compose(self._options.prompt, wanted=self._options.read_stdin)
         except UsageError:
@@ -136,6 +139,20 @@ class HeadlessProcess:
         """The end of a run that never had a turn, in the formats that have a place for it."""
         record = EventRecord(1, time.time(), "", ended)
         self._output.write(self._format.end(record, ended, RunState()))
+
+
+def _refuse_command(prompt: str) -> None:
+    """A slash command is no prompt. Raises `UsageError`; a path is none."""
+    from grokmini.repl.commands.table import find, unknown
+    from grokmini.repl.dispatch import Slash, classify
+
+    found = classify(prompt)
+    if not isinstance(found, Slash):
+        return
+    hint = "To send it to the model put a word before it."
+    if find(found.name) is None:
+        raise UsageError(unknown(found.name), hint)
+    raise UsageError(f"/{found.name} is a command of an interactive session, not a prompt", hint)
 
 
 async def _abandon(opening: asyncio.Task[Wired]) -> None:

@@ -374,3 +374,20 @@ def test_a_second_ctrl_c_leaves_at_once_and_leaves_nothing_alive(place: Place) -
         assert process.wait(timeout=20) in (130, 143)
     assert time.monotonic() - begin < 10
     until(lambda: not any(map(alive, pids)), 5)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [("/nope", "there is no command /nope"), ("/sandbox strict", "/sandbox is a command of an interactive")],
+)
+def test_a_slash_command_is_no_prompt_and_nothing_is_sent(place: Place, prompt: str, said: str) -> None:
+    with ModelServer() as server:
+        done = place.run("-p", prompt, server=server)
+        assert (done.returncode, done.stdout, server.requests) == (2, "", [])
+    assert said in done.stderr and "put a word before it" in done.stderr
+    assert place.sessions == []
+
+
+def test_a_path_at_the_beginning_of_a_prompt_is_no_command(place: Place) -> None:
+    with ModelServer([reply("fine")]) as server:
+        assert place.run("-p", "/etc/hosts is wrong", server=server).stdout == "fine\n"

@@ -73,7 +73,10 @@ def mounts_of(policy: Policy) -> Mounts:
             _pin(real, roots, readonly, put)
     kept = [path for path, how in chosen.items() if how == "read"]
     ours = dict(replaceable(policy.own, roots, kept))
-    doors = tuple(f"{link} is a symbolic link and can be replaced; {path} is to be ours" for link, path in ours.items())
+    doors = tuple(
+        f"{link} is a symbolic link and can be replaced, and with it grokmini's own {path}"
+        for link, path in ours.items()
+    )
     links = dict.fromkeys(link for link, _ in replaceable(policy.protected, roots, kept) if link not in ours)
     uncovered += (*doors, *(f"{link} is a symbolic link and can be replaced" for link in links))
     for path in checked_denials(policy.denied, uncovered, strict=policy.explicit):

@@ -47,6 +47,8 @@ CLOSE_LIMIT: Final = 5.0
 TRIES: Final = 3
 """How often a launcher that dies before it took a command is replaced for it."""
 
+WAY_OUT: Final = "Start in another folder, or put a real folder in place of the link."
+
 
 @dataclass(eq=False)
 class _Session:
@@ -241,7 +243,7 @@ class SandboxedRunner:
         if mounts.doors and policy.explicit and not self._best_effort:
             raise SandboxError(
                 f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",
-                "Start in another folder, or make it a real folder; --sandbox-best-effort goes on without that.",
+                f"{WAY_OUT} --sandbox-best-effort goes on without that.",
             )
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)
@@ -303,7 +305,7 @@ class SandboxedRunner:
         blocked = policy.network == "blocked" and (mechanisms.seccomp or mechanisms.bwrap_network)
         missing = losses(policy, mechanisms)
         label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
-        hint = remedy(mechanisms) if missing else ""
+        hint = remedy(mechanisms) if missing else WAY_OUT if mounts.doors else ""
         enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
         folders = are_below(folders, writable_roots(policy))
         try:

@@ -19,13 +19,7 @@ from grokmini.sandbox.anchors import Anchors
 from grokmini.sandbox.bwrap import Mounts, are_below, bwrap_words, mounts_of
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import how_to_get, label_in_part, losses, parted, remarks, remedy
-from grokmini.sandbox.git_folders import (
-    make_steering,
-    redirection_notices,
-    redirections,
-    remove_redirections,
-    steered_folders,
-)
+from grokmini.sandbox.git_folders import make_steering, steered_folders
 from grokmini.sandbox.keeper import Keeper
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import (
@@ -40,6 +34,7 @@ from grokmini.sandbox.own_folders import make_own
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
+from grokmini.sandbox.redirections import redirection_notices, redirections, remove_redirections
 from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
 
 CLOSE_LIMIT: Final = 5.0

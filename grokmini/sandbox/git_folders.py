@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from grokmini.sandbox.redirections import opened
+from grokmini.text.regular import read_start
 
 _ALWAYS: Final = ("hooks", "config")
 _WHERE_THERE: Final = ("info/attributes", "commondir")
@@ -59,7 +61,7 @@ def _linked(folder: Path, dot: Path) -> tuple[str, ...]:
 
 def _pointer(path: Path, prefix: str) -> str | None:
     try:
-        text = path.read_bytes()[:4096].decode().strip()
+        text = read_start(path, 4096).decode().strip()
     except (OSError, UnicodeDecodeError):
         return None
     return text.removeprefix(prefix) if text.startswith(prefix) and "\n" not in text else None
@@ -89,7 +91,7 @@ def git_protected(cwd: str) -> tuple[str, ...]:
 def _worktree_settings(folder: str) -> Iterator[str]:
     """The further settings of each worktree, there or not, where git reads them."""
     try:
-        asked = b"worktreeconfig" in Path(folder, "config").read_bytes()[:_LOOKED_AT].lower()
+        asked = b"worktreeconfig" in read_start(f"{folder}/config", _LOOKED_AT).lower()
     except OSError:
         return
     linked = islice(sorted(Path(folder).glob("worktrees/*/HEAD")), _MODULES)
@@ -126,7 +128,7 @@ def _modules(folder: Path) -> Iterator[Path]:
 def _worktree_pointer(module: Path) -> Iterator[str]:
     """The `.git` file of a submodule's files, where it is one and leads back to it."""
     try:
-        named = _WORKTREE.search((module / "config").read_bytes()[:_LOOKED_AT])
+        named = _WORKTREE.search(read_start(module / "config", _LOOKED_AT))
     except OSError:
         return
     dot = Path(os.path.realpath(module / os.fsdecode(named[1].strip())), ".git") if named else module
@@ -139,51 +141,8 @@ def steered_folders(protected: Iterable[str]) -> tuple[str, ...]:
     """The git folders among whose files are protected settings."""
     folders = (Path(path).parent for path in protected if path.endswith("/config"))
     # Our own settings are in a folder of that name, too.
-    return tuple(str(one) for one in dict.fromkeys(folders) if one.name == ".git" or "modules" in one.parts)
-
-
-def redirections(folders: Iterable[str]) -> tuple[str, ...]:
-    """The files `commondir` right in git folders: git reads its settings where they lead.
-
-    Only the folder that a linked worktree has in `worktrees` has one, unless a person, or a command, made it.
-    """
-    found = (Path(folder, "commondir") for folder in folders)
-    return tuple(str(path) for path in found if os.path.lexists(path) and not path.is_dir())
-
-
-def redirection_notices(found: Iterable[str]) -> tuple[str, ...]:
-    """A sentence for each that is still there: what it does and how to be rid of it."""
-    return tuple(
-        f"git settings: {path} makes git take them, and the programs they name, from "
-        f"{_pointer(Path(path), '') or 'elsewhere'!r}; an ordinary repository has no such file: unless you made it, "
-        f"remove it (rm {shlex.quote(path)})"
-        for path in sorted(filter(os.path.lexists, found))
-    )
-
-
-def remove_redirections(folders: Iterable[str], spared: Collection[str] = ()) -> tuple[str, ...]:
-    """Take away what a command left in git folders to have other settings read than the protected ones.
-
-    `spared` were there before any command. The file of a linked worktree leads back and is put right. Returns what
-    was changed.
-    """
-    found: list[str] = []
-    folders = tuple(folders)
-    for stray in redirections(folders):
-        if stray not in spared:
-            with suppress(OSError):
-                Path(stray).unlink()
-                found.append(stray)
-    for folder in map(Path, folders):
-        for linked in sorted(folder.glob("worktrees/*/commondir")):
-            leads_to = _pointer(linked, "")
-            if leads_to is None or os.path.realpath(linked.parent / leads_to) != os.path.realpath(folder):
-                with suppress(OSError):
-                    linked.unlink()
-                    with linked.open("x") as file:  # never through a link that somebody puts there meanwhile
-                        file.write("../..\n")
-                    found.append(str(linked))
-    return tuple(found)
+    known = (str(one) for one in folders if one.name == ".git" or "modules" in one.parts)
+    return tuple(dict.fromkeys(map(os.path.realpath, known)))
 
 
 def make_steering(protected: Iterable[str]) -> None:
@@ -193,5 +152,12 @@ def make_steering(protected: Iterable[str]) -> None:
         if path.name not in ("hooks", "config.worktree") or os.path.lexists(path):
             continue
         if (folder / "HEAD").is_file() and os.path.realpath(folder) == str(folder):
-            with suppress(OSError):  # we cannot, so commands cannot either
-                path.mkdir() if path.name == "hooks" else path.touch(exist_ok=False)
+            with suppress(OSError), opened(str(folder)) as fd:  # we cannot, so commands cannot either
+                _make(path.name, fd)
+
+
+def _make(name: str, folder: int) -> None:
+    if name == "hooks":
+        os.mkdir(name, dir_fd=folder)
+    else:
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder))

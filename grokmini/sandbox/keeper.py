@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-from grokmini.sandbox.git_folders import remove_redirections
+from grokmini.sandbox.redirections import remove_redirections
 
 PAUSE: Final = 0.04
 """Seconds between two looks; commands are gone 0.03 s after the agent."""

@@ -48,7 +48,9 @@ def own_protected(own: Iterable[str], roots: Iterable[str]) -> Iterator[str]:
         yield os.path.realpath(path)
 
 
-def replaceable(paths: Iterable[str], roots: Iterable[str], readonly: Iterable[str]) -> Iterator[tuple[str, str]]:
+def replaceable(
+    paths: Iterable[str], roots: Iterable[str], readonly: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """The links on the way to paths that lie in a writable folder, each with the path: who replaces one has it
     lead elsewhere.
     """

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from grokmini.sandbox.client import SandboxedRunner
-from grokmini.sandbox.git_folders import git_protected, remove_redirections, steered_folders
+from grokmini.sandbox.git_folders import git_protected, steered_folders
 from grokmini.sandbox.profile import built_in
+from grokmini.sandbox.redirections import remove_redirections
 from grokmini.sandbox.resolve import Around, resolve
 from tests.sandbox.places import said, shell
 from tests.sandbox.resolved import around_of, resolved

@@ -31,6 +31,7 @@ from grokmini.sandbox.launch import (
     start_launcher,
 )
 from grokmini.sandbox.own_folders import make_own
+from grokmini.sandbox.pipe import side_channel
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
@@ -334,8 +335,8 @@ class SandboxedRunner:
         reading: list[int] = []
         writing: list[int] = []
         try:
-            for _ in range(2 if spec.side_channel else 1):
-                ends = os.pipe()
+            for make_ends in (os.pipe, side_channel) if spec.side_channel else (os.pipe,):
+                ends = make_ends()
                 reading.append(ends[0])
                 writing.append(ends[1])
             pid = await hand_over(spare, spec, writing)

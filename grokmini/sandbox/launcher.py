@@ -330,8 +330,7 @@ def become(channel: _socket.socket) -> None:
     os.dup2(fds[0], 1)
     os.dup2(fds[0], 2)
     if len(fds) > 1:
-        os.set_inheritable(fds[1], True)
-        env[b"GROKMINI_SIDE_FD"] = str(fds[1]).encode()
+        os.dup2(fds[1], 0)
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):  # Python set them up otherwise
         signal.signal(number, signal.SIG_DFL)
     where = cwd

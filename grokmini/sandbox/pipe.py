@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -11,6 +12,12 @@ from typing import Final
 READ_SIZE: Final = 65_536
 MAX_UNREAD: Final = 1_048_576
 MAX_SIDE_OUTPUT: Final = 262_144
+
+
+def side_channel() -> tuple[int, int]:
+    """The descriptors of a side channel, for us to read and for the command to write."""
+    reading, writing = socket.socketpair()
+    return reading.detach(), writing.detach()
 
 
 class PipeReader:

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 class CommandSpec:
     """A command to run. `env` is the whole environment.
 
-    With `side_channel` the child gets one more descriptor, its number in `GROKMINI_SIDE_FD`, whose bytes come
-    back through `CommandHandle.side_output`. `outside`: the person allowed this one command to run unconfined.
+    With `side_channel` the child's standard input is the end of a socket to write to, whose bytes come back through
+    `CommandHandle.side_output`: it is for the child to move it away, out of reach of what it starts. (A pipe could be
+    opened again through /proc.) `outside`: the person allowed this one command to run unconfined.
     """
 
     argv: tuple[str, ...]

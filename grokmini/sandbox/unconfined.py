@@ -20,7 +20,7 @@ from typing import Final
 from grokmini.sandbox.groups import check_group
 from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
-from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
+from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader, side_channel
 from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
@@ -39,7 +39,12 @@ class UnconfinedCommand:
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], output: int, lifeline: int, on_end: Callable[[int], None]
+        self,
+        process: subprocess.Popen[bytes],
+        output: int,
+        lifeline: int,
+        side: int | None,
+        on_end: Callable[[int], None],
     ) -> None:
         check_group(process.pid)
         self._process = process
@@ -47,6 +52,9 @@ class UnconfinedCommand:
         self._changed = asyncio.Event()
         self._output = PipeReader(output, self._changed.set, MAX_UNREAD)
         self._lifeline = PipeReader(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
+        self._side = None
+        if side is not None:
+            self._side = PipeReader(side, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
         self._exited = asyncio.Event()
         self._status: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -76,7 +84,7 @@ class UnconfinedCommand:
     async def side_output(self) -> bytes:
         """What the child wrote to its side channel, whole; nothing when it was too much."""
         await self.wait()
-        return b"".join(self._lifeline.chunks)
+        return b"".join(self._side.chunks) if self._side is not None else b""
 
     async def wait(self) -> ExitStatus:
         """Wait until the command has ended and nothing is left of it."""
@@ -132,6 +140,9 @@ class UnconfinedCommand:
         self._exited.set()
         self._output.read_all()
         self._lifeline.read_all()
+        if self._side is not None:
+            self._side.read_all()
+            self._side.close()
         if self._output.ended and self._lifeline.ended:
             self._reap(left_over=0)
         else:
@@ -268,20 +279,20 @@ class UnconfinedRunner:
 
 def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, bool]]) -> UnconfinedCommand:
     with ExitStack() as always, ExitStack() as unless_started:
-        output_read, output_write = _pipe(unless_started, always)
-        lifeline_read, lifeline_write = _pipe(unless_started, always)
+        output_read, output_write = _ends(os.pipe(), unless_started, always)
+        lifeline_read, lifeline_write = _ends(os.pipe(), unless_started, always)
         inode = os.fstat(lifeline_read).st_ino
-        env = spec.env
+        side_read, side_write = None, subprocess.DEVNULL
         if spec.side_channel:
-            env = {**env, "GROKMINI_SIDE_FD": str(lifeline_write)}
+            side_read, side_write = _ends(side_channel(), unless_started, always)
         unless_started.callback(guardian.ended, inode)
         guardian.expect(inode)
         with lowered(limits):
             process = subprocess.Popen(
                 spec.argv,
                 cwd=spec.cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
+                env=spec.env,
+                stdin=side_write,
                 stdout=output_write,
                 stderr=output_write,
                 pass_fds=(lifeline_write,),
@@ -290,14 +301,14 @@ def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, 
         unless_started.callback(_end, process)
         set_oom_score(process.pid)
         guardian.started(inode, process.pid)
-        command = UnconfinedCommand(process, output_read, lifeline_read, guardian.ended)
+        command = UnconfinedCommand(process, output_read, lifeline_read, side_read, guardian.ended)
         unless_started.pop_all()
     return command
 
 
-def _pipe(unless_started: ExitStack, always: ExitStack) -> tuple[int, int]:
-    """A pipe whose read end we keep when a command has been started, and whose write end we do not."""
-    reading, writing = os.pipe()
+def _ends(made: tuple[int, int], unless_started: ExitStack, always: ExitStack) -> tuple[int, int]:
+    """Ends of which we keep that to read when a command has been started, and the other one never."""
+    reading, writing = made
     unless_started.callback(os.close, reading)
     always.callback(os.close, writing)
     return reading, writing

@@ -14,12 +14,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from grokmini.protocol.errors import SandboxError, ToolErrorKind
 from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent
 from grokmini.protocol.ids import short_id
-from grokmini.sandbox.runner import CommandSpec
 from grokmini.session.approvals import Approvals
 from grokmini.session.call_runner import CallResult, CallRunner, failed, sandbox_text
 from grokmini.session.parts import Parts
@@ -27,7 +25,7 @@ from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.text.sanitise import sanitise
 from grokmini.tools.leaving import leave_options
 from grokmini.tools.questions import short_path
-from grokmini.tools.shell_state import ShellState
+from grokmini.tools.shell_state import Leaving, ShellState
 
 
 class Escalation:
@@ -56,24 +54,29 @@ class Escalation:
 
     async def run(self, planned: PlannedCall) -> None:
         """Run a call to its end and tell it; cancelled while the person is asked, the first run's result stands."""
-        spec = await self._command(planned)
+        leaving = await self._leaving(planned)
         try:
-            profile = await self._profile() if spec is not None else ""
+            profile = await self._profile() if leaving is not None else ""
         except SandboxError as error:
             self._end(planned, failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error)))
             return
-        if spec is not None and self._parts.policy.let_out.has_command(profile, spec):
-            self._let_out(planned, spec)
+        if leaving is not None and self._is_let_out(profile, leaving):
+            self._let_out(planned, leaving)
         result = await self._attempt(planned)
-        if not result.stopped or spec is None:
+        if not result.stopped or leaving is None:
             self._end(planned, result)
         elif not self._parts.interactive or result.went_on:
             self._end(planned, result, stopped=result.stopped_brief)
+        elif leaving.objection:
+            told = result.noted(
+                f"the user was not asked to let it run outside of the sandbox: {leaving.objection}"
+            )
+            self._end(planned, told, stopped=result.stopped_brief)
         else:
             planned.kept = result
             async with self._asking:  # one question after the other
                 if self._may_ask():
-                    self._end(planned, await self._again(planned, spec, profile, result))
+                    self._end(planned, await self._again(planned, leaving, profile, result))
                 else:
                     self._end(planned, result, stopped=result.stopped_brief)
 
@@ -92,31 +95,34 @@ class Escalation:
         assert planned.tool is not None and planned.args is not None
         return await self._runner.run(planned.tool, planned.args, planned.ctx)
 
-    async def _command(self, planned: PlannedCall) -> CommandSpec | None:
-        """The command of a call as it would start now; None for other tools."""
+    async def _leaving(self, planned: PlannedCall) -> Leaving | None:
+        """The command of a call as it would run outside if it began now; None for other tools."""
         assert planned.tool is not None and planned.args is not None
         subject = planned.tool.subject(planned.args, planned.ctx)
         if subject.rule_name != "Bash":
             return None
-        return self._parts.resources.get(ShellState).spec(subject.value)
+        return await asyncio.to_thread(self._parts.resources.get(ShellState).leaving, subject.value)
 
     async def _profile(self) -> str:
         policy = await asyncio.to_thread(lambda: self._parts.runner.policy)
         return policy.profile if policy is not None else ""
 
-    def _let_out(self, planned: PlannedCall, spec: CommandSpec) -> None:
-        self._parts.resources.get(ShellState).let_out(planned.ctx.call_name, spec)
+    def _is_let_out(self, profile: str, leaving: Leaving) -> bool:
+        return not leaving.objection and self._parts.policy.let_out.has_command(profile, leaving.spec)
+
+    def _let_out(self, planned: PlannedCall, leaving: Leaving) -> None:
+        self._parts.resources.get(ShellState).let_out(planned.ctx.call_name, leaving.spec)
         planned.ctx = replace(planned.ctx, outside=True)
 
     async def _again(
-        self, planned: PlannedCall, spec: CommandSpec, profile: str, first: CallResult
+        self, planned: PlannedCall, leaving: Leaving, profile: str, first: CallResult
     ) -> CallResult:
         """Ask, and run it outside on a yes."""
-        answer = await self._approvals.ask(self._question(planned, spec, first))
+        answer = await self._approvals.ask(self._question(planned, leaving, first))
         if answer.decision == "allow":
             if answer.scope != "once":
-                self._parts.policy.let_out.add_command(profile, spec)
-            self._let_out(planned, spec)
+                self._parts.policy.let_out.add_command(profile, leaving.spec)
+            self._let_out(planned, leaving)
             planned.kept = None
             return await self._attempt(planned)
         if self._interjected():
@@ -128,17 +134,18 @@ class Escalation:
         self.fuse = Fuse.DENIED
         return first.noted("the user did not let it run outside of the sandbox")
 
-    def _question(self, planned: PlannedCall, spec: CommandSpec, first: CallResult) -> PermissionAsked:
+    def _question(self, planned: PlannedCall, leaving: Leaving, first: CallResult) -> PermissionAsked:
         details = (
             f"stopped: {first.stopped}",
-            f"in {short_path(Path(spec.cwd))} · sandbox {self._parts.runner.enforcement.label}",
+            f"in {short_path(leaving.spec.cwd)} · sandbox {self._parts.runner.enforcement.label}",
+            *(f"with {variable}" for variable in leaving.variables),
             "it has run once as far as it got; a yes runs all of it again, and it can then do what you can",
         )
         return PermissionAsked(
             request_id=short_id(),
             call_id=planned.ctx.call_name,
             title="Run it outside of the sandbox?",
-            subject=sanitise(spec.env["GROKMINI_COMMAND"]),
+            subject=sanitise(leaving.spec.env["GROKMINI_COMMAND"]),
             options=leave_options("command"),
             details=tuple(sanitise(line, newlines=False) for line in details),
         )

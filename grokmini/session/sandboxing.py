@@ -15,6 +15,7 @@ from grokmini.session.approvals import Approvals
 from grokmini.session.parts import Parts
 from grokmini.session.ports import SandboxOffer
 from grokmini.text.sanitise import sanitise
+from grokmini.tools.shell_state import ShellState
 
 PROVE_AFTER = 0.5
 """Seconds after the start of a session with a person in which its sandbox is not yet started for its proof."""
@@ -86,7 +87,11 @@ class Sandboxing:
         try:
             if (offer.grants or offer.untrusted) and not await self._allowed(former, offer):
                 return
-            await sandbox.switch(offer)
+            if offer.grants:
+                with self._parts.resources.get(ShellState).forgetting():
+                    await sandbox.switch(offer)
+            else:
+                await sandbox.switch(offer)
         except GrokminiError as error:
             self._refuse(error)
         else:

@@ -24,15 +24,13 @@ if TYPE_CHECKING:  # loaded when something is confined
 
 _Key: TypeAlias = tuple[object, ...]
 MAX_NOTES: Final = 3
-_IDLE: Final = frozenset({"_", "SHLVL", "PS1", "PS2"})
-"""Variables that mean nothing to a command; a shell without a person drops some by itself."""
 
 
 class LetOut:
     """What was answered with "always" in this session. Nothing of it is kept anywhere else.
 
-    A command is known by its text, the folder it starts in and its environment: a variable exported meanwhile could
-    make the same text do another thing.
+    A command is known by its text, the folder it starts in and its environment: a variable that goes along could make
+    the same text do another thing.
     """
 
     def __init__(self) -> None:
@@ -56,8 +54,7 @@ class LetOut:
 
 
 def _command_key(profile: str, spec: CommandSpec) -> _Key:
-    env = frozenset(item for item in spec.env.items() if item[0] not in _IDLE)
-    return profile, spec.argv, spec.cwd, env
+    return profile, spec.argv, spec.cwd, frozenset(spec.env.items())
 
 
 def leave_options(what: str) -> tuple[PermissionOption, ...]:

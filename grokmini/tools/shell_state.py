@@ -2,26 +2,36 @@
 
 Each command is a process of its own. As it ends, its shell writes folder and exports to the side channel; what
 is different from the start is kept for the next one (decisions.md "Shell and git").
+
+Only the shell has the side channel. It comes as standard input, is moved away before the command begins, is closed for
+the command (what the shell itself keeps of it is closed on exec), and is a socket, which nobody can open again through
+/proc. A program that traces its shell still gets at it, and what a command exports openly is the model's wish: so this
+state is trusted with nothing. It lives only under the sandbox it comes from: what leaves it takes along no more than
+`going_along` says, and `forgetting` drops it before commands may do more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from grokmini.config.settings import ShellSettings
 from grokmini.sandbox.environment import neutral_environment
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
+from grokmini.text.paths import real_path
+from grokmini.tools.going_along import going_along
 from grokmini.tools.programs import find_program
 from grokmini.tools.shell_parse import SIMPLE_ESCAPES
 
 # The command travels in a variable: in the arguments, `pkill -f` would find and kill its own shell.
 _SCRIPT: Final = (
-    'trap \'{ printf "%s\\0" "$PWD"; export -p; } >/dev/fd/\'"$GROKMINI_SIDE_FD"\' 2>/dev/null\' EXIT; '
-    'eval "unset GROKMINI_SIDE_FD GROKMINI_COMMAND; $GROKMINI_COMMAND"'
+    "exec 9>&0 </dev/null; "
+    'trap \'{ { printf "%s\\0" "$PWD"; export -p; } >&9; } 2>/dev/null\' EXIT; '
+    'eval "unset GROKMINI_COMMAND; $GROKMINI_COMMAND" 9>&-'
 )
 _NOT_KEPT: Final = frozenset({"_", "PWD", "SHLVL"})
 # Compiled by `re` (and kept there) when first used: most sessions never need them.
@@ -29,6 +39,16 @@ _EXPORT: Final = r"""(?mxs)^(?:declare\ -[a-zA-Z]*x[a-zA-Z]*|export)\ ([A-Za-z_]
     (\$'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | (?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])*)\n"""
 _QUOTED: Final = r"""(?s)'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)"""
 _ANSI_C: Final = r"(?s)\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|.)"
+
+
+class Leaving(NamedTuple):
+    """A command as it would run outside of the sandbox; `variables` are those that go along, as a question lists them,
+    `objection` is why it must not be asked about.
+    """
+
+    spec: CommandSpec
+    variables: tuple[str, ...] = ()
+    objection: str = ""
 
 
 class ShellState:
@@ -48,8 +68,11 @@ class ShellState:
         self.cwd = cwd
         bash = find_program("bash", environ.get("PATH"))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
-        self._last_dump = b""
+        self._last: tuple[bytes, dict[str, str]] = (b"", {})
         self._let_out: dict[str, CommandSpec] = {}
+        self.age = 0
+        """Grows whenever the state is forgotten."""
+        self._forgetting = False
 
     @property
     def shell_name(self) -> str:
@@ -70,31 +93,63 @@ class ShellState:
                 self.env.pop(name, None)
                 self.env |= {name: now[name]} if name in now else {}
 
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Around a change after which commands may do more: what was exported before, or is by a command that began
+        before, does not count after it.
+        """
+        self._forget()
+        self._forgetting = True
+        try:
+            yield
+        finally:
+            self._forgetting = False
+            self._forget()
+
+    def _forget(self) -> None:
+        self.age += 1
+        self._last = b"", {}
+        self.env = neutral_environment({**self._environ, **self._besides})
+
     def spec(self, command: str) -> CommandSpec:
         """How to run a command in this state."""
-        env = {**self.env, "PWD": str(self.cwd), "GROKMINI_COMMAND": command}
-        return CommandSpec((*self._shell, _SCRIPT), self.cwd, env, side_channel=True)
+        return self._spec(command, self.cwd, self.env)
+
+    def leaving(self, command: str) -> Leaving:
+        """How to run a command outside of the sandbox. Looks at the disk: its folder has to be a real one."""
+        base = neutral_environment(self._environ)
+        along = going_along(command, base, _kept(self.env))
+        folder = real_path(self.cwd)
+        objection = along.objection or ("" if folder.is_dir() else f"{folder} is no folder")
+        spec = replace(self._spec(command, folder, {**base, **along.env}), outside=True)
+        return Leaving(spec, along.shown, objection)
+
+    def _spec(self, command: str, cwd: Path, env: Mapping[str, str]) -> CommandSpec:
+        whole = {**env, "PWD": str(cwd), "GROKMINI_COMMAND": command}
+        return CommandSpec((*self._shell, _SCRIPT), cwd, whole, side_channel=True)
 
     def let_out(self, call_name: str, spec: CommandSpec) -> None:
         """The person let this command out of the sandbox: the call of that name runs exactly it."""
-        self._let_out[call_name] = replace(spec, outside=True)
+        self._let_out[call_name] = spec
 
     def take_out(self, call_name: str) -> CommandSpec | None:
         """What a call may run outside, once; None when nothing was let out for it."""
         return self._let_out.pop(call_name, None)
 
-    def absorb(self, started: CommandSpec, dump: bytes) -> None:
-        """Keep what a command that began as `started` changed, going by what its shell wrote at its end."""
-        where, separator, exports = dump.partition(b"\0")
-        if not separator:
+    def absorb(self, started: CommandSpec, dump: bytes, age: int) -> None:
+        """Keep what a command that began as `started`, when the state had that age, changed, going by what its shell
+        wrote at its end.
+        """
+        where, _, exports = dump.partition(b"\0")
+        if dump.count(b"\0") != 1 or age != self.age or self._forgetting:
             return  # killed, replaced by exec, or with an exit trap of its own: nothing is known
         cwd = Path(where.decode("utf-8", "surrogateescape"))
         if cwd != started.cwd and cwd.is_absolute():
             self.cwd = cwd
-        if exports == self._last_dump:
-            return
-        self._last_dump = exports
         before = _kept(started.env)
+        if (exports, before) == self._last:
+            return
+        self._last = exports, before
         after = _kept(parse_exports(exports.decode("utf-8", "surrogateescape")))
         for name in before.keys() - after.keys():
             self.env.pop(name, None)

@@ -52,7 +52,7 @@ async def host_pid(runner_pid: int, marker: str) -> int:
 async def test_output_code_and_side_channel_come_back(tmp_path: Path, machine: Mechanisms) -> None:
     policy = workspace(tmp_path)
     async with running(policy, machine) as runner:
-        script = 'echo out; echo err >&2; echo aside >/dev/fd/"$GROKMINI_SIDE_FD"; exit 7'
+        script = "echo out; echo err >&2; echo aside >&0; exit 7"
         handle = await runner.start(shell(script, tmp_path / "cwd", side=True))
         assert await read(handle) == b"out\nerr\n"
         assert await handle.side_output() == b"aside\n"

@@ -51,7 +51,7 @@ async def test_no_handle_of_an_unconfined_command_is_made_with_them(never: int, 
         process.wait()
         process.pid = never
         with pytest.raises(SandboxError, match=f"number {never}"):
-            UnconfinedCommand(process, *pipes, lambda inode: None)
+            UnconfinedCommand(process, *pipes, None, lambda inode: None)
 
 
 KILLS = """

@@ -70,16 +70,14 @@ async def test_a_command_has_no_terminal_no_input_and_a_session_of_its_own(tmp_p
 
 async def test_the_side_channel_comes_back_whole(tmp_path: Path) -> None:
     async with _runner() as runner:
-        handle = await runner.start(
-            _spec('echo aside >/dev/fd/"$GROKMINI_SIDE_FD"; echo out', tmp_path, side=True)
-        )
+        handle = await runner.start(_spec("echo aside >&0; echo out", tmp_path, side=True))
         assert await _read(handle) == b"out\n"
         assert await handle.side_output() == b"aside\n"
 
 
 async def test_too_much_on_the_side_channel_neither_blocks_nor_comes_back_in_part(tmp_path: Path) -> None:
     async with _runner() as runner:
-        script = 'head -c 2000000 /dev/zero >/dev/fd/"$GROKMINI_SIDE_FD"; echo done'
+        script = "head -c 2000000 /dev/zero >&0; echo done"
         handle = await runner.start(_spec(script, tmp_path, side=True))
         assert await _read(handle) == b"done\n"
         assert await handle.side_output() == b""

@@ -130,7 +130,7 @@ async def test_always_means_exactly_this_command_here_and_in_this_session(place:
         reply(calls=[bash("mkdir -p sub; cd sub")]),
         reply(calls=[bash(again)]),
         reply("done"),
-        reply(calls=[bash("cd ..; export PATH=/elsewhere:$PATH")]),
+        reply(calls=[bash("cd ..; export out=/elsewhere")]),
         reply(calls=[bash(again)]),
         reply("done"),
     ]
@@ -143,7 +143,7 @@ async def test_always_means_exactly_this_command_here_and_in_this_session(place:
             assert (place / "out/log").read_text() == "x\nx\n", "the second ran outside at once"
             answer(driver, asked, YES)
             await driver.until(events.TurnEnded)
-            for reason in ("another folder", "another environment"):
+            for reason in ("another folder", "a variable that it names"):
                 driver.prompt("go on")
                 asked = await leave_question(driver)
                 assert asked.subject == again, reason

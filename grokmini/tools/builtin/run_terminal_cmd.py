@@ -13,7 +13,7 @@ import msgspec
 from grokmini.protocol.errors import SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
-from grokmini.text.paths import visible_path
+from grokmini.text.paths import real_path, visible_path
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
 from grokmini.tools.leaving import what_was_stopped
@@ -78,13 +78,15 @@ class _Running:
         self._status = ExitStatus(None)
         self._dump = b""
         self._policy: Policy | None = None
+        self._age = 0
 
     async def progress(self) -> AsyncGenerator[str, None]:
         """Start the command and wait for its end; however this ends, so does the command."""
         command = _checked(self._args.command)
+        self._age = self._state.age
         let_out = self._state.take_out(self._ctx.call_name) if self._ctx.outside else None
         if let_out is not None:
-            self._spec = let_out
+            self._spec = _still_real(let_out)
             self._state.move_to(let_out.cwd)  # where a first run, which the sandbox stopped, began
         else:
             self._notes = _leave_lost_folder(self._state, self._ctx)
@@ -120,7 +122,7 @@ class _Running:
 
     async def result(self) -> ToolOutput:
         """What the model reads, once the progress has ended."""
-        self._notes += _carry(self._state, self._spec, self._dump, self._ctx)
+        self._notes += _carry(self._state, self._spec, self._dump, self._age, self._ctx)
         if self._output.wants_writing or self._output.is_cut():
             await asyncio.to_thread(self._output.write_batch)
         shown = self._output.finish()
@@ -210,8 +212,18 @@ def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:
     return [f"{visible_path(lost)} no longer exists; the command ran in {visible_path(root)}"]
 
 
-def _carry(state: ShellState, spec: CommandSpec, dump: bytes, ctx: ToolCallContext) -> list[str]:
-    state.absorb(spec, dump)
+def _still_real(spec: CommandSpec) -> CommandSpec:
+    """What was let out, when its folder is still the one that was shown. Raises `ToolError`."""
+    if real_path(spec.cwd) != spec.cwd:
+        raise ToolError(
+            ToolErrorKind.SANDBOX_DENIED,
+            f"The command did not run outside: {visible_path(spec.cwd)} became a link meanwhile. Ask again.",
+        )
+    return spec
+
+
+def _carry(state: ShellState, spec: CommandSpec, dump: bytes, age: int, ctx: ToolCallContext) -> list[str]:
+    state.absorb(spec, dump, age)
     if state.cwd == spec.cwd:
         return []
     now, files = visible_path(state.cwd), visible_path(ctx.cwd)

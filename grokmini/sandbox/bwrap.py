@@ -58,12 +58,12 @@ def mounts_of(policy: Policy) -> Mounts:
         if _RANK[how] >= _RANK.get(chosen.get(path, ""), -1):
             chosen[path] = how
 
-    roots = ("/",) if policy.write_all else tuple(map(os.path.realpath, writable_roots(policy)))
-    if not policy.write_all:
-        for root in roots:
-            if Path(root).exists():
-                put(root, "write")
+    roots = ("/",) if policy.write_all else writable_roots(policy)
     readonly = frozenset(map(os.path.realpath, policy.protected))
+    for root in () if policy.write_all else roots:
+        if Path(root).exists() and os.path.realpath(root) == root:
+            put(root, "write")
+            _pin(root, roots, readonly, put)
     for path in policy.protected:
         real = os.path.realpath(path)
         if not os.path.lexists(path):
@@ -172,20 +172,23 @@ def bwrap_words(
     blocked = policy.network == "blocked"
     if blocked and network:
         words.append("--unshare-net")
-    if policy.read_all or policy.write_all:
-        words += ["--bind" if policy.write_all else "--ro-bind", "/", "/"]
-    if policy.write_all:
+    everywhere = policy.write_all or "/" in writable_roots(policy)
+    listed = not policy.read_all and not everywhere
+    if not listed:
+        words += ["--bind" if everywhere else "--ro-bind", "/", "/"]
+    if everywhere:
         words += ["--ro-bind", "/sys", "/sys"]
     words += ["--dev", "/dev", "--proc", "/proc", *_kernel_settings()]
     if blocked and policy.read_all:
         words += ["--tmpfs", "/run", *_resolver()]
-    if not policy.read_all and not policy.write_all:
+    if listed:
         words += _read_roots((*policy.read_roots, *needed))
     for path, how in mounts.mounts:
-        words += _mount_words(path, how, mask)
+        if path != "/":  # which has to lie below the devices
+            words += _mount_words(path, how, mask)
     if blocked and policy.read_all:
         words += ["--remount-ro", "/run"]
-    if not policy.read_all and not policy.write_all:
+    if listed:
         words += ["--remount-ro", "/"]
     return words
 

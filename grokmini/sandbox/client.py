@@ -36,6 +36,7 @@ from grokmini.sandbox.plan import is_unconfined, launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
 from grokmini.sandbox.redirections import redirection_notices, redirections, remove_redirections
+from grokmini.sandbox.roots import missing_notices, open_roots, usable
 from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
 
 CLOSE_LIMIT: Final = 5.0
@@ -200,11 +201,12 @@ class SandboxedRunner:
         async with self._lock:
             if self._rescan is not None and self._session is not None:
                 self._policy = await asyncio.to_thread(self._rescan)
+            policy = usable(self._policy)
             current = self._session
-            usable = current is not None and not current.launcher.lost
-            if current is not None and usable and current.policy == self._policy and not current.outdated:
+            alive = current is not None and not current.launcher.lost
+            if current is not None and alive and current.policy == policy and not current.outdated:
                 return current
-            fresh = await self._open(self._policy)
+            fresh = await self._open(policy)
             if current is not None:
                 self._retire(current)
             self._session = fresh
@@ -282,6 +284,12 @@ class SandboxedRunner:
         anchors: Anchors,
     ) -> _Session:
         """The session, once what its launcher tried at its start has been judged."""
+        try:
+            if usable(policy) != policy:
+                raise SandboxError("a folder was replaced while the sandbox was set up", "Try again.")
+        except SandboxError:
+            await launcher.close()
+            raise
         holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
         if any(attempt == "confine" for attempt, _ in launcher.ready.holes) or (
             holes and policy.explicit and not self._best_effort
@@ -302,7 +310,10 @@ class SandboxedRunner:
         missing = losses(policy, mechanisms)
         label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
         hint = remedy(mechanisms) if missing else WAY_OUT if mounts.doors else ""
-        enforcement = Enforcement(label if confined else "none", blocked and confined, confined, lost, hint)
+        notices = (*policy.notices, *missing_notices(policy))
+        enforcement = Enforcement(
+            label if confined else "none", blocked and confined, confined, lost, hint, notices
+        )
         folders = are_below(folders, writable_roots(policy))
         try:
             keeper = Keeper(folders, self._spared) if folders else None
@@ -385,9 +396,21 @@ def _make_own(policy: Policy) -> None:
 
 
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
-    plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None)
+    ruled = mechanisms.landlock_abi and not policy.write_all
+    held = open_roots(writable_roots(policy)) if ruled else {}
+    try:
+        return await _launch_holding(policy, mechanisms, mounts, held)
+    finally:
+        for fd in held.values():
+            os.close(fd)
+
+
+async def _launch_holding(
+    policy: Policy, mechanisms: Mechanisms, mounts: Mounts, held: dict[str, int]
+) -> LauncherProcess:
+    plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None, held=held)
     if mechanisms.bwrap is None:
-        return await start_launcher(plan)
+        return await start_launcher(plan, inherited=tuple(held.values()))
     masks: list[int] = []
 
     def mask() -> int:
@@ -403,7 +426,7 @@ async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> Lau
             needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
             mask=mask,
         )
-        return await start_launcher(plan, (*words, "--"), masks)
+        return await start_launcher(plan, (*words, "--"), (*masks, *held.values()))
     finally:
         for fd in masks:
             os.close(fd)

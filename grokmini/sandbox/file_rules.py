@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from grokmini.sandbox.globs import expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.roots import readable_roots
 from grokmini.text.descriptors import folders_above
 
 _EDITABLE: Final = "/.git/config"
@@ -21,7 +22,7 @@ _DEVICES: Final = "/dev"
 
 
 class FileRules:
-    """The rules of one policy. Links in the policy's own paths are resolved once, here."""
+    """The rules of one policy. Links in its paths are resolved once, here, but for its writable folders."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -36,11 +37,12 @@ class FileRules:
         self._globs = [
             (glob, re.compile(expression(glob, below=True), re.DOTALL)) for glob in policy.denied_globs
         ]
-        self._private = frozenset(_real(filter(None, (policy.scratch, *policy.caches))))
-        self._writable = tuple(_real(filter(None, writable_roots(policy))))
+        # Roots are real paths: one that leads elsewhere by now is not followed.
+        self._private = frozenset(filter(None, (policy.scratch, *policy.caches)))
+        self._writable = writable_roots(policy)
         # Where people want files to be: nobody means the scratch folder or a cache.
         self._aims = tuple(dict.fromkeys((*policy.write_roots, *policy.temp)))
-        self._readable = (*_real(policy.read_roots), *self._writable)
+        self._readable = (*_real(readable_roots(policy)), *self._writable)
 
     def why_not_read(self, path: str) -> str:
         """The rule that keeps a real path from being read or listed; empty when there is none."""

@@ -114,8 +114,11 @@ def writable_roots(policy: Policy) -> tuple[str, ...]:
 
 def _rules(policy: Policy, *, private_devices: bool) -> Iterable[tuple[str, int]]:
     everywhere_but = {*KERNEL_FOLDERS, *policy.protected}
-    for root in top_level_without(everywhere_but) if policy.write_all else writable_roots(policy):
-        yield root, READ | WRITE
+    for root in ("/",) if policy.write_all else writable_roots(policy):
+        if root == "/" and (policy.write_all or not private_devices):
+            yield from ((folder, READ | WRITE) for folder in top_level_without(everywhere_but))
+        else:
+            yield root, READ | WRITE
     for root in (*policy.write_roots, policy.scratch):
         if root:
             yield root, RESOLVE_UNIX

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,17 @@ def socket_mode(policy: Policy) -> SocketMode:
     return "unix" if policy.allow_unix else "pairs"
 
 
-def launcher_plan(policy: Policy, mechanisms: Mechanisms, *, mounted: bool) -> dict[str, Any]:
-    """The plan; `mounted` tells whether bubblewrap is around the launcher."""
+def launcher_plan(
+    policy: Policy, mechanisms: Mechanisms, *, mounted: bool, held: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """The plan; `mounted` tells whether bubblewrap is around the launcher. `held` are descriptors, which it inherits,
+    of the writable roots: its rules are for these, whatever their paths lead to by then, and for no other root.
+    """
     free = is_unconfined(policy)
     landlock = program = None
     if not free and mechanisms.landlock_abi:
-        landlock = landlock_plan(policy, mechanisms.landlock_abi, private_devices=mounted)._asdict()
+        wanted = landlock_plan(policy, mechanisms.landlock_abi, private_devices=mounted)
+        landlock = wanted._replace(rules=_held_rules(wanted.rules, policy, held or {}))._asdict()
     if not free and mechanisms.seccomp:
         program = packed(filter_program(platform.machine(), socket_mode(policy)))
     return {
@@ -46,11 +52,22 @@ def launcher_plan(policy: Policy, mechanisms: Mechanisms, *, mounted: bool) -> d
     }
 
 
+def _held_rules(
+    rules: Iterable[tuple[str, int]], policy: Policy, held: Mapping[str, int]
+) -> tuple[tuple[str, int], ...]:
+    roots = () if policy.write_all else writable_roots(policy)
+    return tuple(
+        (f"/proc/self/fd/{held[path]}" if path in held else path, rights)
+        for path, rights in rules
+        if path in held or path not in roots
+    )
+
+
 def proof_checks(policy: Policy, *, mounted: bool, filtered: bool) -> list[tuple[str, str]]:
     """What a child confined like a command tries at the start and must fail at: an attempt and a path each."""
     checks: list[tuple[str, str]] = []
     if not policy.write_all:
-        roots = tuple(map(os.path.realpath, writable_roots(policy)))
+        roots = writable_roots(policy)
         outside = dict.fromkeys(("/", *(str(Path(root).parent) for root in roots)))
         checks += [("create in", path) for path in outside if not is_below_any(path, roots)]
     if mounted or policy.write_all:

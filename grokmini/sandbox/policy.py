@@ -22,11 +22,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What commands may do. All paths are absolute.
+    """What commands may do. All paths are absolute, those of writable folders real ones: see `roots`.
 
     `read_roots` count only without `read_all`; `protected` paths are read-only inside the writable ones, `denied`
     ones cannot be read, nor can what matches `denied_globs` later (`denied` holds what matches them now). `own` are
     our own folders as the environment names them, there or not.
+    `extra` are those of `write_roots` that the profile adds. `notices` are sentences for the person to know.
     `explicit`: the person named the profile, so what is missing stops the start.
     """
 
@@ -35,6 +36,7 @@ class Policy:
     read_roots: tuple[str, ...] = ()
     write_all: bool = False
     write_roots: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
@@ -46,3 +48,4 @@ class Policy:
     caches: tuple[str, ...] = ()
     limits: Limits = Limits()
     explicit: bool = False
+    notices: tuple[str, ...] = ()

@@ -6,21 +6,26 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.limits import machine_limits
 from grokmini.sandbox.own_folders import own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
+from grokmini.sandbox.roots import Following
 from grokmini.sandbox.secrets import bound_sockets, secret_paths
+from grokmini.sandbox.temporary import TEMPORARY, why_not_temporary
 
 PROJECT_FOLDER: Final = ".grokmini"
 TOOLS: Final = ("pip", "npm", "cargo", "go", "xdg")
+_WRITTEN: Final = "what commands can write"
 _SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/snap",
     "/var/lib/dpkg", "/var/lib/alternatives", "/var/cache/man", "/run/systemd/resolve", "/sys/devices/system/cpu",
@@ -67,21 +72,24 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     """The policy. Raises `SandboxError` for a profile that cannot be kept as written."""
     if profile.base == "off":
         return Policy(profile=profile.name, write_all=True, explicit=explicit, limits=machine_limits())
-    temp = _temp(around.env)
-    writes = [str(_place(path, around, "write")) for path in profile.write]
+    following = Following(_writable(profile, around))
+    temp = _temp(around, following)
+    extra = tuple(filter(None, (_place(path, around, "write", following) for path in profile.write)))
+    writes = list(extra)
     if profile.base in ("workspace", "strict"):
-        writes = [around.cwd, *git_roots(around.cwd), *writes]
+        writes = [around.cwd, *_repositories(around.cwd), *writes]
     strict = profile.base == "strict"
     devbox = profile.base == "devbox"
-    reads = [str(_place(path, around, "read")) for path in profile.read]
+    reads = [_place(path, around, "read", following) for path in profile.read]
     own = () if devbox else tuple(dict.fromkeys(filter(None, (*around.given, *around.own))))
     roots = (*writes, *temp)
     return Policy(
         profile=profile.name,
         read_all=not strict,
-        read_roots=_readable(around, reads) if strict else (),
+        read_roots=_readable(around, list(filter(None, reads)), following) if strict else (),
         write_all=devbox,
         write_roots=tuple(dict.fromkeys(writes)),
+        extra=extra,
         protected=_DEVBOX
         if devbox
         else (*_unwritten(profile, around, temp), *protected_paths(around, own, roots)),
@@ -90,11 +98,12 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         denied_globs=denied_globs(profile, around),
         network="blocked" if profile.blocks_network else "open",
         allow_unix=profile.allow_unix,
-        scratch=around.scratch,
+        scratch=following.real(around.scratch, _WRITTEN) if around.scratch else "",
         temp=temp,
-        caches=cache_folders(around),
+        caches=tuple(filter(None, (following.real(path, _WRITTEN) for path in cache_folders(around)))),
         limits=machine_limits(),
         explicit=explicit or bool(profile.deny),
+        notices=(*_wide(writes, around), *following.notices),
     )
 
 
@@ -124,7 +133,8 @@ def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
 def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """What stays read-only inside the writable folders."""
     project = f"{around.cwd}/{PROJECT_FOLDER}"
-    return tuple(dict.fromkeys((*git_protected(around.cwd), project, *own_protected(own, roots))))
+    found = (*git_protected(around.cwd), project, *own_protected(own, roots))
+    return tuple(dict.fromkeys(f"/{path.lstrip('/')}" for path in found))
 
 
 def cache_folders(around: Around) -> tuple[str, ...]:
@@ -133,9 +143,14 @@ def cache_folders(around: Around) -> tuple[str, ...]:
 
 
 def make_folders(policy: Policy, kept: tuple[str, ...] = ()) -> None:
-    """Create what commands write to, and read, before mounts are made: scratch and caches. Raises `OSError`."""
+    """Create what commands write to, and read, before mounts are made. Raises `OSError` for scratch and caches; what a
+    profile names besides may be missing.
+    """
     for folder in filter(None, (policy.scratch, *policy.caches, *kept)):
         Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in policy.extra:
+        with suppress(OSError):
+            Path(folder).mkdir(parents=True, exist_ok=True)
 
 
 def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple[str, ...]:
@@ -144,19 +159,60 @@ def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple
     return (around.cwd,) if below and profile.base == "read-only" and not profile.write else ()
 
 
-def _temp(env: Mapping[str, str]) -> tuple[str, ...]:
-    own = env.get("TMPDIR", "")
-    known = ("/tmp", "/var/tmp")
-    usable = own.startswith("/") and os.path.realpath(own) not in ("/", os.path.realpath(env.get("HOME", "/")))
-    return tuple(path for path in dict.fromkeys((*known, *((own,) if usable else ()))) if Path(path).is_dir())
+def _writable(profile: Profile, around: Around) -> Iterator[str]:
+    """The real folders in which a command may have made a link, the folder worked in whatever the profile."""
+    yield from (around.cwd, *map(os.path.realpath, (*TEMPORARY, *cache_folders(around))))
+    for text in profile.write:
+        yield os.path.realpath(unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)))
+    own = around.env.get("TMPDIR", "")
+    if own.startswith("/") and not _why_not_temporary(own, around):
+        yield os.path.realpath(own)
 
 
-def _place(text: str, around: Around, key: str) -> str:
+def _repositories(cwd: str) -> tuple[str, ...]:
+    """The git folders elsewhere that commits in it write; none by a folder that has come to be another one."""
+    return git_roots(cwd) if os.path.realpath(cwd) == cwd else ()
+
+
+def _wide(writes: list[str], around: Around) -> Iterator[str]:
+    """A sentence where commands can write much more than a project."""
+    home = os.path.realpath(around.home)
+    if around.cwd in writes and is_below_any(home, (around.cwd,)):
+        what = "your home folder" if around.cwd == home else "your home folder among it"
+        yield (
+            f"Commands can write nearly everything in {around.cwd}, {what}: start in a project's folder to keep the "
+            "rest from them."
+        )
+
+
+def _why_not_temporary(path: str, around: Around) -> str:
+    return why_not_temporary(
+        os.path.realpath(path), around.home, around.cwd, (*around.own, around.cache, around.scratch)
+    )
+
+
+def _temp(around: Around, following: Following) -> tuple[str, ...]:
+    own = around.env.get("TMPDIR", "")
+    found = [following.real(path) for path in TEMPORARY]
+    if own.startswith("/") and own not in TEMPORARY and Path(own).is_dir():
+        if why := _why_not_temporary(own, around):
+            following.notices.append(
+                f"TMPDIR={own} is left out of what commands can write: {why}. Name a folder that is for temporary "
+                "files alone."
+            )
+        else:
+            found.append(following.real(own, _WRITTEN))
+    return tuple(path for path in dict.fromkeys(filter(None, found)) if Path(path).is_dir())
+
+
+def _place(text: str, around: Around, key: str, following: Following) -> str:
     if is_glob(text.removesuffix("/**")):
         raise SandboxError(
             f"{key} of a sandbox profile takes folders, not {text!r}", "Only deny takes wildcards."
         )
-    path = os.path.realpath(unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)))
+    path = following.real(
+        unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)), f"what commands can {key}"
+    )
     if key == "write" and any(own and _overlap(path, own) for own in (around.config, around.state)):
         raise SandboxError(
             f"a sandbox profile cannot open {path}: it holds grokmini's own settings", "Leave it out."
@@ -168,17 +224,17 @@ def _overlap(path: str, own: str) -> bool:
     return path == own or path.startswith(own.rstrip("/") + "/")
 
 
-def _readable(around: Around, reads: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*_system_roots(around), around.cwd, *around.kept, *reads)))
+def _readable(around: Around, reads: list[str], following: Following) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*_system_roots(around, following), around.cwd, *around.kept, *reads)))
 
 
-def _system_roots(around: Around) -> Iterator[str]:
+def _system_roots(around: Around, following: Following) -> Iterator[str]:
     yield from (path for path in _SYSTEM if Path(path).exists())
     home = os.path.realpath(around.home)
     yield from (f"{home}/{name}" for name in _TOOLCHAINS if Path(home, name).exists())
     search = around.env.get("PATH", "").split(os.pathsep)
     for folder in (*search, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")):
-        real = os.path.realpath(folder) if folder.startswith("/") else ""
+        real = following.real(folder) if folder.startswith("/") else ""
         if real and Path(real).is_dir() and not _overlap(home, real) and not _is_ours(real, around):
             yield real
 

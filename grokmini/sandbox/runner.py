@@ -49,7 +49,7 @@ class ExitStatus:
 @dataclass(frozen=True, slots=True)
 class Enforcement:
     """What is really enforced, by proof. `label` is for the status line; `lost` names what is not, and `hint` what
-    would bring it back.
+    would bring it back. `notices` are sentences about what was left out, or lets commands do much.
     """
 
     label: str
@@ -57,6 +57,7 @@ class Enforcement:
     confined: bool = False
     lost: tuple[str, ...] = ()
     hint: str = ""
+    notices: tuple[str, ...] = ()
 
 
 UNCONFINED: Final = Enforcement("off", lost=("file access is not confined", "the network is open"))

@@ -23,6 +23,7 @@ from grokmini.sandbox.launch import LAUNCHER, PYTHON
 from grokmini.sandbox.plan import is_unconfined, proof_checks
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms, probe
+from grokmini.sandbox.roots import usable
 from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
 from grokmini.sandbox.seatbelt import seatbelt_profile, seatbelt_words
 from grokmini.sandbox.unconfined import UnconfinedCommand, UnconfinedRunner
@@ -124,8 +125,9 @@ class SeatbeltRunner:
         async with self._lock:
             if self._rescan is not None and self._proved is not None:
                 self._policy = await asyncio.to_thread(self._rescan)
-            if self._proved is None or self._proved.policy != self._policy:
-                self._proved = await asyncio.to_thread(self._prove, self._policy)
+            policy = usable(self._policy)
+            if self._proved is None or self._proved.policy != policy:
+                self._proved = await asyncio.to_thread(self._prove, policy)
                 self._on_proof()
             return self._proved
 
@@ -153,7 +155,7 @@ class SeatbeltRunner:
         lost += remarks(policy, mechanisms, as_root=os.geteuid() == 0)
         label = policy.profile if not holes else "none"
         blocked = policy.network == "blocked" and not holes
-        return _Proved(policy, words, Enforcement(label, blocked, not holes, lost))
+        return _Proved(policy, words, Enforcement(label, blocked, not holes, lost, notices=policy.notices))
 
 
 def with_real_paths(policy: Policy) -> Policy:

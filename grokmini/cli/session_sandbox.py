@@ -122,6 +122,12 @@ class SessionSandbox:
             if changes
         )
 
+    def look_again(self) -> None:
+        """See `Sandbox`."""
+        current = self.runner.current
+        assert isinstance(current, DeferredRunner)
+        current.look_again()
+
     async def prove(self) -> None:
         """See `Sandbox`. Of `off` nothing is claimed, so nothing is started to prove it."""
         if self._choice.profile.base != OFF:

@@ -117,5 +117,10 @@ class Sandbox(Protocol):
         Blocks. Raises `SandboxError` when the profile cannot be kept there: nothing has changed then.
         """
 
+    def look_again(self) -> None:
+        """Have the file tools judge by what is on the disk when they next ask: something may have come to be that
+        nobody may read.
+        """
+
     async def prove(self) -> None:
         """Find out now what is really enforced, if that is not known yet. Raises `SandboxError`."""

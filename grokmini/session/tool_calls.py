@@ -212,6 +212,7 @@ class ToolCalls:
         await self._run_together(group)
 
     async def _run_together(self, group: Sequence[PlannedCall]) -> None:
+        self._parts.sandbox.look_again()
         if self._escalation.fuse is not Fuse.NONE:
             for planned in group:
                 self._refuse(planned, ToolErrorKind.CANCELLED, _AFTER_FUSE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import probe
 from grokmini.sandbox.runner import Enforcement, unproved
 from grokmini.sandbox.switch import SwitchRunner
 from grokmini.sandbox.unconfined import UnconfinedRunner
@@ -144,4 +146,41 @@ async def test_a_deferred_runner_takes_another_policy_before_and_after_it_is_mad
     runner.expect(policy)
     handle = await runner.start(shell("echo x >new; cat new", tmp_path / "cwd"))
     assert await read(handle) == b"x\n"
+    await runner.close()
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0.0, 2), (0.05, 1)])
+def test_a_policy_is_worked_out_anew_when_asked_for_unless_that_takes_long_and_has_just_been_done(
+    tmp_path: Path, seconds: float, expected: int
+) -> None:
+    policy, looked = workspace(tmp_path), []
+
+    def resolve() -> Policy:
+        until = time.thread_time() + seconds
+        while time.thread_time() < until:
+            pass
+        looked.append(policy)
+        return dataclasses.replace(policy, denied=(f"/{len(looked)}",))
+
+    runner = DeferredRunner(unproved("workspace"), resolve, lambda: SandboxedRunner(policy))
+    assert [runner.policy, runner.policy] == [dataclasses.replace(policy, denied=("/1",))] * 2
+    runner.look_again()
+    found = runner.policy
+    assert found is not None
+    assert (found.denied, len(looked)) == ((f"/{expected}",), expected)
+
+
+async def test_what_is_found_later_is_denied_to_the_next_command_too(tmp_path: Path) -> None:
+    key, policy = tmp_path / "cwd/key", workspace(tmp_path)
+
+    def resolve() -> Policy:
+        return dataclasses.replace(policy, denied=(str(key),) if key.exists() else ())
+
+    runner = DeferredRunner(unproved("workspace"), resolve, lambda: SandboxedRunner(policy))
+    assert await said(runner, "echo one", tmp_path / "cwd") == "one\n"
+    key.write_text("secret")
+    runner.look_again()
+    assert runner.policy == resolve() != policy
+    if probe().bwrap:
+        assert "secret" not in await said(runner, "cat key", tmp_path / "cwd")
     await runner.close()

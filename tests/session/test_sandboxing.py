@@ -255,3 +255,29 @@ async def test_without_any_layer_it_is_said_once_that_nothing_confines(place: Pa
         assert rows["enforced"] == "nothing here: each command and each edit asks"
         await runner.prepare()
     assert [notice.code for notice in driver.of(events.Notice)].count("sandbox") == 1
+
+
+def read_file(path: Path) -> Reply:
+    return reply(calls=[call("read_file", target_file=str(path))])
+
+
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nabcdef\n-----END OPENSSH PRIVATE KEY-----\n"
+
+
+@pytest.mark.parametrize("named", ["workspace", ""])
+async def test_a_key_that_comes_to_be_later_is_refused_to_the_file_tools_before_any_command(
+    place: Path, named: str
+) -> None:
+    key = place / "home/.ssh/later"
+    key.parent.mkdir()
+    (place / "work/a").write_text("harmless")
+    script = [read_file(place / "work/a"), reply("ok"), read_file(key), reply("ok")]
+    options = {"sandbox": named} if named else {}
+    with ModelServer(script) as server:
+        async with driven(place, server, **options) as driver:
+            await driver.ask("read the file")
+            assert "harmless" in output_of(driver)
+            key.write_text(KEY)
+            await driver.ask("read the key")
+            assert "abcdef" not in output_of(driver)
+            assert f"{key} is denied" in output_of(driver)

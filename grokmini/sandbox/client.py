@@ -200,7 +200,9 @@ class SandboxedRunner:
         """The session for confined commands, made or renewed when that is needed."""
         async with self._lock:
             if self._rescan is not None and self._session is not None:
-                self._policy = await asyncio.to_thread(self._rescan)
+                before, found = self._policy, await asyncio.to_thread(self._rescan)
+                if self._policy is before:  # else another was expected meanwhile
+                    self._policy = found
             policy = usable(self._policy)
             current = self._session
             alive = current is not None and not current.launcher.lost

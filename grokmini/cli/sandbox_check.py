@@ -57,6 +57,8 @@ async def _run(root: Root) -> int:
             _print(f"  not enforced: {lost}")
         if enforcement.hint:
             _print(f"  {enforcement.hint}")
+        for notice in enforcement.notices:
+            _print(f"  {notice}")
         env = neutral_environment({**root.env, **confinement.env, _KEY: MARKER})
         has = effective(await asyncio.to_thread(probe), enforcement)
         _print(_ROW.format("id", "attack", "promise", "result"))

@@ -25,6 +25,7 @@ def report(profile: str, policy: Policy | None, proved: Enforcement, machine: Se
     rows += _listed("not kept", lost, len(lost))
     if lost and proved.hint:
         rows.append(("", proved.hint))
+    rows += _listed("noticed", proved.notices, len(proved.notices))
     rows += _listed("commands", [f"have {text}" for text in without])
     rows += _listed("layers", tuple(_layers(machine)))
     rows += _listed("read", ("everything",) if policy.read_all else policy.read_roots)

@@ -312,7 +312,7 @@ class SandboxedRunner:
         missing = losses(policy, mechanisms)
         label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
         hint = remedy(mechanisms) if missing else WAY_OUT if mounts.doors else ""
-        notices = (*policy.notices, *missing_notices(policy))
+        notices = (*policy.notices, *missing_notices(policy, launcher.ready.missing))
         enforcement = Enforcement(
             label if confined else "none", blocked and confined, confined, lost, hint, notices
         )

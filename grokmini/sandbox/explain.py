@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Iterator
 from typing import Final
@@ -12,6 +13,7 @@ from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
+from grokmini.sandbox.roots import missing_notices
 
 _SHOWN: Final = 12
 _WIDTH: Final = 78
@@ -37,25 +39,30 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     if policy.limits.data:
         yield f"memory    {policy.limits.data / 1024**3:.0f} GiB for one process, which `ulimit -d unlimited` lifts"
     lost, without = parted(losses(policy, mechanisms))
-    for index, text in enumerate(lost):
-        label = "" if index else "not kept"
-        yield from textwrap.wrap(
-            text,
-            _WIDTH,
-            initial_indent=f"{label:<10}",
-            subsequent_indent=f"{_INDENT}  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+    yield from _wrapped("not kept", lost)
     if lost:
         yield from textwrap.wrap(
             how_to_get(mechanisms), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT
         )
+    absent = {root for root in (*policy.write_roots, *policy.read_roots) if not os.path.lexists(root)}
+    yield from _wrapped("noticed", (*policy.notices, *missing_notices(policy, absent)))
     yield from _listed("commands", tuple(f"have {text}" for text in without))
     yield ""
     yield "No sandbox keeps all. Under this profile:"
     for text in limits_told(policy, mechanisms):
         yield from textwrap.wrap(f"- {text}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _wrapped(label: str, texts: tuple[str, ...]) -> Iterator[str]:
+    for index, text in enumerate(texts):
+        yield from textwrap.wrap(
+            text,
+            _WIDTH,
+            initial_indent=f"{label if not index else '':<10}",
+            subsequent_indent=f"{_INDENT}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
 
 
 def _listed(label: str, values: tuple[str, ...]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from grokmini.protocol.errors import SandboxError
@@ -78,9 +78,14 @@ def usable(policy: Policy) -> Policy:
     )
 
 
-def missing_notices(policy: Policy) -> tuple[str, ...]:
-    """A sentence for each root of the profile's own that is not there."""
-    return tuple(
+def missing_notices(policy: Policy, skipped: Collection[str]) -> tuple[str, ...]:
+    """A sentence for each root of the profile's own that is not there, and one for the others of these paths, which
+    were skipped, as far as they are roots of the policy: not every device has to be there.
+    """
+    named = (*policy.write_roots, *(() if policy.read_all else policy.read_roots))
+    others = tuple(path for path in dict.fromkeys(named) if path in skipped and path not in policy.extra)
+    told = (f"Not there, and so left out of what commands can use: {', '.join(others)}.",) if others else ()
+    return told + tuple(
         f"{root} is to be written by commands and is not there: they cannot make it, unless they may write the folder "
         "it belongs in."
         for root in policy.extra

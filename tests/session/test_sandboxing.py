@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -206,13 +205,13 @@ async def test_another_folder_is_protected_and_opened_from_the_next_command_on(p
     assert not (place / "work/no").exists()
 
 
-PROJECT = '[profiles.build]\nextends = "workspace"\nwrite = ["/opt/grokmini-test"]\n'
+PROJECT = '[profiles.build]\nextends = "workspace"\nwrite = ["{}"]\n'
 
 
 async def test_a_projects_profile_that_grants_more_needs_one_yes_and_again_when_it_changes(place: Path) -> None:
     folder = place / "work/.grokmini"
     folder.mkdir()
-    (folder / "sandbox.toml").write_text(PROJECT)
+    (folder / "sandbox.toml").write_text(PROJECT.format(place / "agreed"))
     with pytest.raises(SandboxError, match="grants more than workspace"):
         async with driven(place, None, model="demo", sandbox="build"):
             pass
@@ -224,11 +223,11 @@ async def test_a_projects_profile_that_grants_more_needs_one_yes_and_again_when_
         assert (await driver.until(events.SandboxChanged)).profile == "build"
     async with driven(place, None, model="demo", sandbox="build") as driver:
         assert driver.wired.sandbox.profile == "build"
-    (folder / "sandbox.toml").write_text(PROJECT.replace("grokmini-test", "grokmini-else"))
+    (folder / "sandbox.toml").write_text(PROJECT.format(place / "not-agreed"))
     with pytest.raises(SandboxError, match="grants more than workspace"):
         async with driven(place, None, model="demo", sandbox="build"):
             pass
-    assert not os.path.exists("/opt/grokmini-test")
+    assert not (place / "not-agreed").exists()
 
 
 NO_LAYER = Mechanisms(0, False, None, False, {"landlock": "none", "bubblewrap": "bwrap is not installed"})

@@ -397,13 +397,14 @@ class Launcher:
         channel, channel_inside = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
         channel.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         try:
-            pid = os.fork()
-            if not pid:
+            if not (pid := os.fork()):
                 try:
                     self._supervise(job_inside, channel_inside)
                 finally:
                     os._exit(1)
             self._supervisors.add(pid)
+            job_inside.close()  # first: were we stopped here, the agent would never see the end of them
+            channel_inside.close()
             fds = struct.pack("=2i", job.fileno(), channel.fileno())
             self._agent.sendmsg([b"S"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, fds)])
         except OSError as error:  # no process or memory left: what runs goes on

@@ -43,6 +43,7 @@ CHILDREN = {
     "repl/clipboard.py": "clipboard",
     "sampler/credentials.py": "the command that gets a key",
     "sandbox/guardian.py": "the guardian",
+    "sandbox/keeper.py": "who puts git folders right when we are dead",
     "sandbox/launch.py": "the launcher",
     "sandbox/probe.py": "trying bubblewrap",
     "sandbox/seatbelt_runner.py": "the proof on macOS",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,3 +61,31 @@ async def test_a_child_that_dies_with_the_command_in_hand_is_no_reason_to_run_it
     with pytest.raises(SandboxError, match="died as it started the command") as caught:
         await handed_over(child)
     assert "is not known" in (caught.value.hint or "")
+
+
+MADE = """
+import os, stat
+from grokmini.sandbox.launcher import Launcher
+
+def sockets():
+    found = [fd for fd in map(int, os.listdir("/proc/self/fd")) if os.path.lexists(f"/proc/self/fd/{fd}")]
+    return sum(stat.S_ISSOCK(os.stat(f"/proc/self/fd/{fd}").st_mode) for fd in found)
+
+class Idle(Launcher):
+    def _supervise(self, *ends):
+        os._exit(0)
+
+class Agent:
+    def sendmsg(self, *words):
+        print("as it is handed over:", sockets() - before)
+
+before = sockets()
+Idle(Agent(), None)._make_spare()
+print("afterwards:", sockets() - before)
+"""
+
+
+def test_a_launcher_holds_no_end_of_a_command_s_sockets_when_it_hands_them_over() -> None:
+    """Else one that is stopped right then keeps the agent from seeing the end of them."""
+    done = subprocess.run([sys.executable, "-c", MADE], capture_output=True, text=True, check=True)
+    assert done.stdout == "as it is handed over: 2\nafterwards: 0\n"

@@ -10,7 +10,7 @@ from grokmini.protocol.events import PermissionAsked
 from grokmini.protocol.permission import PermissionAnswer, PermissionOption
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
-from grokmini.render.question import option_lines, question_lines
+from grokmini.render.question import FOLDED_ROWS, option_lines, question_lines
 from grokmini.repl.doubt import fit
 from grokmini.repl.question import GUARD, answer_of, read_answer
 from grokmini.text.width import cell_width, cut_to_width
@@ -27,6 +27,8 @@ class Overlay:
         self.reason_for: PermissionOption | None = None
         self._top = 0
         self._page = 1
+        self._folding = False
+        self._unfolded = False
 
     def guarded(self, now: float) -> bool:
         """Whether keys still belong to the draft."""
@@ -56,7 +58,10 @@ class Overlay:
         self.reason_for = None
 
     def scroll(self, rows: int) -> None:
-        """Show other rows of a question that is longer than its room."""
+        """Show other rows of a question that is longer than its room, from its beginning on and all of it."""
+        if self._folding:
+            self._folding, rows = False, 0
+        self._unfolded = True
         self._top = max(0, self._top + rows)
 
     @property
@@ -67,8 +72,9 @@ class Overlay:
     def view(self, width: int, room: int, look: Look, waiting: int) -> list[Line]:
         """At most `room` rows: the question, then the answers; `waiting` more.
 
-        A question that is too long scrolls above its answers; where there is little room, all of it scrolls, so
-        that what will be done is what is seen first.
+        Of a question that is too long the middle of the command is folded at first, so that its end and what is said
+        of it are seen beside its beginning. Then it scrolls above its answers; where there is little room, all of it
+        scrolls, so that what will be done is what is seen first.
         """
         answers = option_lines(self.asked.options, width)
         if waiting:
@@ -76,10 +82,23 @@ class Overlay:
         body = [fit(line, width) for line in question_lines(self.asked, width, look)]
         if len(body) + len(answers) <= room:
             return [*body, *answers]
-        if len(answers) <= room // 2:
+        roomy = len(answers) <= room // 2 and room - len(answers) > FOLDED_ROWS + 2
+        if not self._unfolded:
+            space = room - len(answers) if roomy else room - 1
+            whole, body = len(body), self._folded(width, look, space)
+            self._folding = len(body) < whole
+            if len(body) + len(answers) <= room:
+                return [*body, *answers]
+        if roomy:
             return [*self._window(body, room - len(answers), "", width, look), *answers]
         keys = "  ".join(f"{option.key} {option.label}" for option in self.asked.options if _is_short(option))
         return self._window([*body, *answers], room, f"{keys}{look.glyphs.dot}", width, look)[: max(0, room)]
+
+    def _folded(self, width: int, look: Look, space: int) -> list[Line]:
+        """The question with as much of its command as leaves room for all else."""
+        shortest = question_lines(self.asked, width, look, subject_rows=0)
+        most = FOLDED_ROWS + max(0, space - len(shortest))
+        return [fit(line, width) for line in question_lines(self.asked, width, look, subject_rows=most)]
 
     def _window(self, lines: list[Line], space: int, lead: str, width: int, look: Look) -> list[Line]:
         """A part of what does not fit and a row that says how much there is; `lead` begins that row."""

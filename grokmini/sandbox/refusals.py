@@ -39,13 +39,15 @@ _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 
 class Refusal(NamedTuple):
     """One thing that the sandbox did not let be done. `path` is the real path (or the host, or the program), `rule`
-    what of the profile refused it, `hint` what to do. All in one line each, not yet sanitised.
+    what of the profile refused it, `hint` what to do; `said` is the line that tells of it, for a power none. All in one
+    line each, not yet sanitised.
     """
 
     path: str
     rule: str
     hint: str
     kind: Kind = "write"
+    said: str = ""
 
 
 def refusals(
@@ -63,7 +65,7 @@ def refusals(
     judge = _Judge(policy, (cwd, *folders), command)
     for line in error_lines(_BRANCH_DELETED.sub("", output)):
         for one in judge.refused(line) if not tells_of_power(line.text) else ():
-            found.setdefault(one.rule, one)
+            found.setdefault(one.rule, one._replace(said=line.text))
         if len(found) >= MAX_FOUND:
             break
     for host, rule, hint in refused_network(output, policy) if not found else ():

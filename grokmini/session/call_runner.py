@@ -32,8 +32,8 @@ _STATUS: dict[ToolErrorKind, ToolStatus] = {
 
 
 class CallResult(NamedTuple):
-    """How a call ended. `seconds` is the time it ran; `stopped`, `stopped_brief` and `went_on` say what the sandbox
-    stopped of it (see `ToolOutput`).
+    """How a call ended. `seconds` is the time it ran; `stopped`, its companions and `went_on` say what the
+    sandbox stopped of it (see `ToolOutput`).
     """
 
     status: ToolStatus
@@ -45,6 +45,7 @@ class CallResult(NamedTuple):
     seconds: float = 0.0
     stopped: str = ""
     stopped_brief: str = ""
+    stopped_said: str = ""
     went_on: bool = False
 
     def noted(self, note: str) -> CallResult:
@@ -147,6 +148,7 @@ class CallRunner:
                 output.spill,
                 stopped=output.stopped,
                 stopped_brief=output.stopped_brief,
+                stopped_said=output.stopped_said,
                 went_on=output.went_on,
             )
         except ToolError as error:

@@ -16,15 +16,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from grokmini.protocol.errors import SandboxError, ToolErrorKind
-from grokmini.protocol.events import Notice, PermissionAsked, SessionEvent
-from grokmini.protocol.ids import short_id
+from grokmini.protocol.events import Notice, SessionEvent
 from grokmini.session.approvals import Approvals
 from grokmini.session.call_runner import CallResult, CallRunner, failed, sandbox_text
+from grokmini.session.leave_question import leave_question
 from grokmini.session.parts import Parts
 from grokmini.session.planned import Fuse, PlannedCall
-from grokmini.text.sanitise import sanitise
-from grokmini.tools.leaving import leave_options
-from grokmini.tools.questions import short_path
+from grokmini.tools.always import why_not_always
 from grokmini.tools.shell_state import Leaving, ShellState
 
 
@@ -56,11 +54,11 @@ class Escalation:
         """Run a call to its end and tell it; cancelled while the person is asked, the first run's result stands."""
         leaving = await self._leaving(planned)
         try:
-            profile = await self._profile() if leaving is not None else ""
+            known = leaving is not None and await self._is_let_out(leaving)
         except SandboxError as error:
             self._end(planned, failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error)))
             return
-        if leaving is not None and self._is_let_out(profile, leaving):
+        if leaving is not None and known:
             self._let_out(planned, leaving)
         result = await self._attempt(planned)
         if not result.stopped or leaving is None:
@@ -76,7 +74,7 @@ class Escalation:
             planned.kept = result
             async with self._asking:  # one question after the other
                 if self._may_ask():
-                    self._end(planned, await self._again(planned, leaving, profile, result))
+                    self._end(planned, await self._again(planned, leaving, result))
                 else:
                     self._end(planned, result, stopped=result.stopped_brief)
 
@@ -103,24 +101,32 @@ class Escalation:
             return None
         return await asyncio.to_thread(self._parts.resources.get(ShellState).leaving, subject.value)
 
-    async def _profile(self) -> str:
+    async def _why_once(self, leaving: Leaving) -> tuple[str, str]:
+        """The profile in force, and why the command may be let out only once under it."""
         policy = await asyncio.to_thread(lambda: self._parts.runner.policy)
-        return policy.profile if policy is not None else ""
+        if policy is None:
+            return "", "nothing is confined"
+        command = leaving.spec.env["GROKMINI_COMMAND"]
+        return policy.profile, await asyncio.to_thread(why_not_always, command, leaving.spec, policy)
 
-    def _is_let_out(self, profile: str, leaving: Leaving) -> bool:
-        return not leaving.objection and self._parts.policy.let_out.has_command(profile, leaving.spec)
+    async def _is_let_out(self, leaving: Leaving) -> bool:
+        """Whether the person said "always" to it, and it still is what they said it to."""
+        profile, why_once = await self._why_once(leaving)
+        known = self._parts.policy.let_out.has_command(profile, leaving.spec)
+        return known and not why_once and not leaving.objection
 
     def _let_out(self, planned: PlannedCall, leaving: Leaving) -> None:
         self._parts.resources.get(ShellState).let_out(planned.ctx.call_name, leaving.spec)
         planned.ctx = replace(planned.ctx, outside=True)
 
-    async def _again(
-        self, planned: PlannedCall, leaving: Leaving, profile: str, first: CallResult
-    ) -> CallResult:
+    async def _again(self, planned: PlannedCall, leaving: Leaving, first: CallResult) -> CallResult:
         """Ask, and run it outside on a yes."""
-        answer = await self._approvals.ask(self._question(planned, leaving, first))
+        profile, why_once = await self._why_once(leaving)
+        label = self._parts.runner.enforcement.label
+        question = leave_question(planned.ctx.call_name, leaving, first, sandbox=label, why_once=why_once)
+        answer = await self._approvals.ask(question)
         if answer.decision == "allow":
-            if answer.scope != "once":
+            if answer.scope != "once" and not why_once:
                 self._parts.policy.let_out.add_command(profile, leaving.spec)
             self._let_out(planned, leaving)
             planned.kept = None
@@ -133,19 +139,3 @@ class Escalation:
             return first.noted(f"the user did not let it run outside of the sandbox: {answer.text}")
         self.fuse = Fuse.DENIED
         return first.noted("the user did not let it run outside of the sandbox")
-
-    def _question(self, planned: PlannedCall, leaving: Leaving, first: CallResult) -> PermissionAsked:
-        details = (
-            f"stopped: {first.stopped}",
-            f"in {short_path(leaving.spec.cwd)} · sandbox {self._parts.runner.enforcement.label}",
-            *(f"with {variable}" for variable in leaving.variables),
-            "it has run once as far as it got; a yes runs all of it again, and it can then do what you can",
-        )
-        return PermissionAsked(
-            request_id=short_id(),
-            call_id=planned.ctx.call_name,
-            title="Run it outside of the sandbox?",
-            subject=sanitise(leaving.spec.env["GROKMINI_COMMAND"]),
-            options=leave_options("command"),
-            details=tuple(sanitise(line, newlines=False) for line in details),
-        )

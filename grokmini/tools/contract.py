@@ -27,7 +27,8 @@ class ToolOutput:
     """What a call gave. `output` is clean text for people, audit and replay; `prompt_text` is what the model
     reads (the output itself when left empty). `spill` is the file that holds the whole output if it was cut.
     `stopped` says why the sandbox stopped the call or a part of it, rule and path in one sentence, `stopped_brief` what
-    it stopped in a few words; empty when it did not. `went_on`: it did what it was for all the same.
+    it stopped in a few words; empty when it did not. `went_on`: it did what it was for all the same;
+    `stopped_said` is the line of its output that tells of it.
     """
 
     output: str
@@ -36,6 +37,7 @@ class ToolOutput:
     spill: str | None = None
     stopped: str = ""
     stopped_brief: str = ""
+    stopped_said: str = ""
     went_on: bool = False
 
     @property

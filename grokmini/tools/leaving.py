@@ -7,6 +7,7 @@ ends with the session, and holds only under the profile it was said under.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -57,22 +58,25 @@ def _command_key(profile: str, spec: CommandSpec) -> _Key:
     return profile, spec.argv, spec.cwd, frozenset(spec.env.items())
 
 
-def leave_options(what: str) -> tuple[PermissionOption, ...]:
-    """Once, exactly this in this session, no, no with a reason. Never for a repository."""
+def leave_options(what: str, *, always: bool = True) -> tuple[PermissionOption, ...]:
+    """Once, exactly this in this session (unless `always` is false), no, no with a reason. Never for a repository."""
     yes, *no = once_options()
+    if not always:
+        return yes, *no
     return yes, PermissionOption("2", f"always exactly this {what} in this session", "allow", "session"), *no
 
 
 class Stopped(NamedTuple):
     """What the sandbox stopped of a command. `sentence` names rule and path, for people, `brief` what was stopped in a
-    few words; `notes` say the same to the model and what to do. All are empty when it stopped nothing. `went_on`: the
-    command did what it was for all the same.
+    few words; `notes` say the same to the model and what to do; `said` is the line of the output that tells of it. All
+    are empty when it stopped nothing. `went_on`: the command did what it was for all the same.
     """
 
     sentence: str = ""
     notes: tuple[str, ...] = ()
     brief: str = ""
     went_on: bool = False
+    said: str = ""
 
 
 async def what_was_stopped(
@@ -98,7 +102,16 @@ async def what_was_stopped(
     )
     if not meant:
         return Stopped("", notes)
-    return Stopped("; ".join(told), notes, _in_brief(found, policy.profile), bool(done))
+    sentence = await asyncio.to_thread(lambda: "; ".join(map(_in_words, found[:MAX_NOTES])))
+    return Stopped(sentence, notes, _in_brief(found, policy.profile), bool(done), found[0].said)
+
+
+def _in_words(one: Refusal) -> str:
+    """What was stopped, for a person. Output can name any path: one that is not there, nor its folder, is not shown as
+    if it were.
+    """
+    there = not one.path.startswith("/") or os.path.lexists(one.path) or os.path.lexists(Path(one.path).parent)
+    return f"{visible_path(one.path) if there else 'a path that is not there'}: {visible_path(one.rule)}"
 
 
 def _in_brief(found: tuple[Refusal, ...], profile: str) -> str:

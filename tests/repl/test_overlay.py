@@ -38,6 +38,8 @@ def test_it_says_how_many_wait_behind_it() -> None:
 
 def test_a_long_question_scrolls_above_its_answers_to_its_last_row() -> None:
     overlay = Overlay(LONG, 0, 0)
+    rows(overlay, room=12)
+    overlay.scroll(overlay.page)
     first = rows(overlay, room=12)
     assert len(first) == 12 and first[0] == "Run this?"
     assert first[7] == "  rows 1-7 of 51 · PgUp PgDn scroll"
@@ -48,6 +50,50 @@ def test_a_long_question_scrolls_above_its_answers_to_its_last_row() -> None:
     assert rows(overlay, room=12)[6] == "  step 49"
     overlay.scroll(-1000)
     assert rows(overlay, room=12) == first
+
+
+def test_of_a_long_command_the_middle_is_folded_and_its_end_and_the_details_are_seen_at_once() -> None:
+    asked = PermissionAsked("q1", "c1", "Run it?", LONG.subject, OPTIONS, ("stopped: /x", "in ~/shop"))
+    overlay = Overlay(asked, 0, 0)
+    first = rows(overlay, room=14)
+    assert first[:4] == ["Run it?", "  step 0", "  step 1", "  step 2"]
+    assert first[4] == "  … 44 rows more here · PgDn shows all"
+    assert first[5:10] == ["  step 47", "  step 48", "  step 49", "  stopped: /x", "  in ~/shop"]
+    assert [row[2] for row in first[10:]] == ["1", "2", "3", "4"]
+    overlay.scroll(1)
+    assert rows(overlay, room=14)[:3] == ["Run it?", "  step 0", "  step 1"]
+    overlay.scroll(3)
+    assert rows(overlay, room=14)[0] == "  step 2"
+    overlay.scroll(-100)
+    assert rows(overlay, room=14)[0] == "Run it?"
+
+
+@pytest.mark.parametrize("room", [8, 9, 10])
+def test_at_forty_by_ten_the_end_of_the_command_and_what_was_stopped_are_seen_at_once(room: int) -> None:
+    asked = PermissionAsked(
+        "q1",
+        "c1",
+        "Run it outside of the sandbox?",
+        LONG.subject,
+        OPTIONS,
+        ("stopped: /x: not to be written",) * 5,
+    )
+    shown = rows(Overlay(asked, 0, 0), width=40, room=room)
+    assert shown[:5] == [
+        "Run it outside of the sandbox?",
+        "  step 0",
+        "  … 48 rows more here · PgDn shows all",
+        "  step 49",
+        "  stopped: /x: not to be written",
+    ]
+
+
+def test_a_long_question_without_a_command_scrolls_from_the_first_key_on() -> None:
+    asked = PermissionAsked("q1", "c1", "Run this?", "", OPTIONS, tuple(map(str, range(40))))
+    overlay = Overlay(asked, 0, 0)
+    rows(overlay, room=12)
+    overlay.scroll(1)
+    assert rows(overlay, room=12)[0] == "  0"
 
 
 @pytest.mark.parametrize("width", [1, 2, 10, 20, 40])
@@ -66,7 +112,7 @@ def test_with_little_room_what_will_be_done_is_seen_first_and_all_can_be_reached
 
 
 def test_with_little_room_the_short_answers_are_named() -> None:
-    assert rows(Overlay(LONG, 0, 0), 60, 5)[-1].startswith("  1 yes  3 no · rows 1-4 of 5")
+    assert rows(Overlay(LONG, 0, 0), 60, 5)[-1].startswith("  1 yes  3 no · rows 1-4 of 8")
 
 
 @pytest.mark.parametrize(

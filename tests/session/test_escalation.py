@@ -76,7 +76,6 @@ async def test_a_stopped_command_is_asked_about_in_every_mode_and_a_yes_runs_it_
             assert asked.subject == f"echo $((1 + 1)) > {new}"
             assert [(option.key, option.decision, option.scope) for option in asked.options] == [
                 ("1", "allow", "once"),
-                ("2", "allow", "session"),
                 ("3", "deny", "once"),
                 ("4", "deny", "once"),
             ]

@@ -134,8 +134,13 @@ class _Running:
         if self._spec.outside:
             notes.append("ran outside of the sandbox, as the user allowed")
         result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)
-        brief, went_on = stopped.brief, stopped.went_on
-        return replace(result, stopped=stopped.sentence, stopped_brief=brief, went_on=went_on)
+        return replace(
+            result,
+            stopped=stopped.sentence,
+            stopped_brief=stopped.brief,
+            stopped_said=stopped.said,
+            went_on=stopped.went_on,
+        )
 
 
 async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:

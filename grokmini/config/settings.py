@@ -66,7 +66,7 @@ class StorageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[sandbox]`: the profile commands run under, empty for the default; `protect_secrets` masks key files and
-    the like from them, `protect_env_files` the project's `.env` files as well.
+    the like from them, `protect_env_files` the project's `.env*` files as well.
     """
 
     profile: str = ""

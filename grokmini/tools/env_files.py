@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from grokmini.tools.command_reads import expand_wildcards
 from grokmini.tools.command_review import Review
+from grokmini.tools.path_rules import allows_path
 from grokmini.tools.protected import forms, word_paths
+from grokmini.tools.rules import Rule, allows_command, governs
 from grokmini.tools.shell_parse import Command, Script, Word
 
 PREFIX = ".env"
@@ -29,8 +31,18 @@ def is_env_file(path: Path, project: Path) -> bool:
     return False
 
 
-def env_files_shown(reviewed: Review, project: Path, allowed: Callable[[Command], bool]) -> Iterator[Path]:
-    """The ones whose content a command would show by a part that only reads and is not allowed by itself."""
+def shown_env_file(reviewed: Review, project: Path, rules: Sequence[Rule], root: Path) -> Path | None:
+    """The first one whose content a command would show and no allow rule, for the command or for the file, lets it."""
+    runs = [rule for rule in rules if governs(rule, "Bash")]
+    reads = [rule for rule in rules if governs(rule, "Read")]
+    for path in _shown(reviewed, project, lambda command: any(allows_command(rule, command) for rule in runs)):
+        if not any(allows_path(rule, path, root) for rule in reads):
+            return path
+    return None
+
+
+def _shown(reviewed: Review, project: Path, allowed: Callable[[Command], bool]) -> Iterator[Path]:
+    """Those that a part would show that only reads and is not allowed by itself."""
     for part in reviewed.parts:
         command = part.command
         if part.objection or _shows_only_names(command) or allowed(command):

@@ -34,7 +34,7 @@ from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review
 from grokmini.tools.contract import Subject, Tool
-from grokmini.tools.env_files import env_files_shown, is_env_file
+from grokmini.tools.env_files import is_env_file, shown_env_file
 from grokmini.tools.leaving import LetOut, leave_options
 from grokmini.tools.path_rules import allows_path, stops_path
 from grokmini.tools.protected import NOTHING, Protected, forms, never_asked, steers
@@ -223,10 +223,7 @@ class PermissionPolicy:
             return self._ask(call, f"{short_path(outside)} is outside of {short_path(root)}")
         if reads or self._free_in_mode(call):
             return Allow()
-        doubt = reviewed.doubt if reviewed is not None else ""
-        if doubt and mode is PermissionMode.AUTO and degraded:
-            doubt += "; the sandbox keeps only a part of its profile here"
-        return self._ask(call, doubt)
+        return self._ask(call, _doubt(call))
 
     def remember(self, answer: PermissionAnswer) -> None:
         """Keep what an "always" answer allows. Raises `ConfigError` when it cannot be stored; it then still holds
@@ -382,21 +379,13 @@ class PermissionPolicy:
     def _env_file(self, call: _Call) -> Path | None:
         """The first file named `.env*` in the project that the call would show and no rule lets it."""
         project = self._repository()
-        if call.review is None:
-            if call.subject.rule_name not in _READS or self._allowed(call):
+        if call.review is not None:
+            if self._allowed_as_text(call):
                 return None
-            return next((path for path in _subject_paths(call) if is_env_file(path, project)), None)
-        rules = self._allow_rules()
-        if self._allowed_as_text(call):
+            return shown_env_file(call.review, project, self._allow_rules(), call.root)
+        if call.subject.rule_name not in _READS or self._allowed(call):
             return None
-        runs = [rule for rule in rules if governs(rule, "Bash")]
-        shown = env_files_shown(
-            call.review, project, lambda command: any(allows_command(rule, command) for rule in runs)
-        )
-        reads = [rule for rule in rules if governs(rule, "Read")]
-        return next(
-            (path for path in shown if not any(allows_path(rule, path, call.root) for rule in reads)), None
-        )
+        return next((path for path in _subject_paths(call) if is_env_file(path, project)), None)
 
     def _names_danger(self, call: _Call, reviewed: Review) -> bool:
         """Whether a rule allows the dangerous parts by name, not by a wide prefix that happens to cover them.
@@ -473,6 +462,14 @@ def _subject_paths(call: _Call) -> tuple[Path, ...]:
     if call.subject.rule_name in _FILE_RULES and call.subject.value and "\x00" not in call.subject.value:
         return (call.root / call.subject.value, *call.paths)
     return call.paths
+
+
+def _doubt(call: _Call) -> str:
+    """Why a command is not just run."""
+    doubt = call.review.doubt if call.review is not None else ""
+    if doubt and call.mode is PermissionMode.AUTO and call.degraded:
+        doubt += "; the sandbox keeps only a part of its profile here"
+    return doubt
 
 
 def _outside(call: _Call) -> Path | None:

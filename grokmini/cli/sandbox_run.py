@@ -58,7 +58,7 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     confinement = await asyncio.to_thread(confine, root, choose(root))
     runner = confinement.runner
     try:
-        env = neutral_environment({**root.env, **confinement.env})
+        env = neutral_environment({**root.env, **confinement.env}, root.settings.shell.keep_env)
         try:
             handle = await runner.start(Command(argv, Path(root.cwd), env))
         except OSError as error:

@@ -11,6 +11,8 @@ SETTINGS: dict[str, str] = {
     "shell.timeout_secs": "Seconds that a command may take unless the model asks for more.",
     "shell.max_timeout_secs": "The most seconds that the model may ask for.",
     "shell.output_limit": "Characters of a command's output that the model gets; all of it is kept in a file.",
+    "shell.keep_env": "Variables that commands get although name or value look like a key, token or password, such as "
+    '"SENTRY_DSN"; all others of that kind are kept from them.',
     "sandbox.profile": "What commands may do: off, workspace (the default), read-only, strict, devbox or one of "
     "sandbox.toml.",
     "sandbox.protect_secrets": "Hide private keys, tokens and the like from commands, where bubblewrap works.",

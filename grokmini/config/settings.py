@@ -29,11 +29,14 @@ class PermissionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class ShellSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[shell]`: limits of commands, in seconds and characters."""
+    """`[shell]`: limits of commands, in seconds and characters; `keep_env` names the variables that commands get although
+    they look like secrets.
+    """
 
     timeout_secs: float = 120.0
     max_timeout_secs: float = 36_000.0
     output_limit: int = 20_000
+    keep_env: tuple[str, ...] = ()
 
 
 class ToolsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,7 +6,8 @@ decisions.md "Shell and git").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -21,38 +22,64 @@ _CACHE_VARIABLES: Final = {
     "GOMODCACHE": "go/mod",
     "XDG_CACHE_HOME": "xdg",
 }
-_SECRET_WORDS: Final = frozenset(
+_SECRET_PARTS: Final = (
+    "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL", "WEBHOOK", "APIKEY", "ACCESSKEY", "PRIVATEKEY",
+    "AUTHKEY",
+)  # fmt: skip
+"""A name that holds one of these anywhere is a secret's."""
+_SECRET_WORDS: Final = frozenset({"PAT", "DSN", "JWT", "CREDS"})
+_SECRET_PAIRS: Final = frozenset(
     {
-        "TOKEN",
-        "SECRET",
-        "SECRETS",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "APIKEY",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "PAT",
+        ("API", "KEY"),
+        ("ACCESS", "KEY"),
+        ("PRIVATE", "KEY"),
+        ("AUTH", "KEY"),
+        ("API", "KEYS"),
+        ("CONNECTION", "STRING"),
     }
 )
-_SECRET_PAIRS: Final = frozenset(
-    {("API", "KEY"), ("ACCESS", "KEY"), ("PRIVATE", "KEY"), ("AUTH", "KEY"), ("API", "KEYS")}
+_SECRET_ENDS: Final = frozenset({"KEY", "KEYS", "PASS"})
+_OPEN_KEYS: Final = frozenset({"PUBLIC", "GPG", "PGP", "SORT", "CACHE", "PRIMARY", "FOREIGN", "PARTITION"})
+"""What stands before `_KEY` where that is none to keep: `GPG_KEY` is a fingerprint in many images."""
+_OPEN_PARTS: Final = ("TOKENIZ", "TOKENIS", "MAX_TOKENS", "OUTPUT_TOKENS", "INPUT_TOKENS", "PASSWORD_STORE_DIR")
+_OPEN_NAMES: Final = frozenset({"PWD", "OLDPWD"})
+_PASSWORD_IN_URL: Final = (
+    r"(?i)[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@|[?&;]\s*(?:password|passwd|pwd|token|secret)=[^&;\s]"
 )
 
 
 def is_secret_name(name: str) -> bool:
     """Whether a variable of that name holds a key, token or password, going by the words of the name."""
-    words = name.upper().split("_")
-    if not _SECRET_WORDS.isdisjoint(words):
-        return True
-    return not _SECRET_PAIRS.isdisjoint(pairwise(words))
+    upper = name.upper()
+    if upper in _OPEN_NAMES:
+        return False
+    for part in _OPEN_PARTS:
+        upper = upper.replace(part, "")
+    words = upper.split("_")
+    return (
+        any(part in upper for part in _SECRET_PARTS)
+        or not _SECRET_WORDS.isdisjoint(words)
+        or not _SECRET_PAIRS.isdisjoint(pairwise(words))
+        or (len(words) > 1 and words[-1] in _SECRET_ENDS and words[-2] not in _OPEN_KEYS)
+        or upper.endswith("PWD")
+        or (upper.startswith("NPM_CONFIG_") and words[-1] == "AUTH")
+    )
 
 
-def neutral_environment(base: Mapping[str, str]) -> dict[str, str]:
+def is_secret_value(value: str) -> bool:
+    """Whether a value holds a password: an address with `user:password@`, or with `password=` among its options."""
+    return "://" in value and re.search(_PASSWORD_IN_URL, value) is not None
+
+
+def neutral_environment(base: Mapping[str, str], keep: Collection[str] = ()) -> dict[str, str]:
     """The environment a command gets, made from the one we were started in: quiet, and without anything that holds a
-    key, token or password going by its name.
+    key, token or password going by its name or value. What is named in `keep` stays all the same.
     """
-    return {name: value for name, value in quiet_environment(base).items() if not is_secret_name(name)}
+    return {
+        name: value
+        for name, value in quiet_environment(base).items()
+        if name in keep or not (is_secret_name(name) or is_secret_value(value))
+    }
 
 
 def profile_environment(profile: Profile, cache: str) -> dict[str, str]:

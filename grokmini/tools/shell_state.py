@@ -62,9 +62,9 @@ class ShellState:
     ) -> None:
         self.runner = runner
         self.settings = settings
-        self.env = neutral_environment(environ)
         self._environ = environ
         self._besides: dict[str, str] = {}
+        self.env = self._neutral({})
         self.cwd = cwd
         bash = find_program("bash", environ.get("PATH"))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
@@ -85,8 +85,7 @@ class ShellState:
 
     def extend(self, besides: dict[str, str]) -> None:
         """Give commands these variables besides, in place of those given before; what they exported stays."""
-        before = neutral_environment({**self._environ, **self._besides})
-        now = neutral_environment({**self._environ, **besides})
+        before, now = self._neutral(self._besides), self._neutral(besides)
         self._besides = besides
         for name in before.keys() | now.keys():
             if self.env.get(name) == before.get(name):
@@ -109,7 +108,7 @@ class ShellState:
     def _forget(self) -> None:
         self.age += 1
         self._last = b"", {}
-        self.env = neutral_environment({**self._environ, **self._besides})
+        self.env = self._neutral(self._besides)
 
     def spec(self, command: str) -> CommandSpec:
         """How to run a command in this state."""
@@ -117,12 +116,15 @@ class ShellState:
 
     def leaving(self, command: str) -> Leaving:
         """How to run a command outside of the sandbox. Looks at the disk: its folder has to be a real one."""
-        base = neutral_environment(self._environ)
+        base = self._neutral({})
         along = going_along(command, base, _kept(self.env))
         folder = real_path(self.cwd)
         objection = along.objection or ("" if folder.is_dir() else f"{folder} is no folder")
         spec = replace(self._spec(command, folder, {**base, **along.env}), outside=True)
         return Leaving(spec, along.shown, objection)
+
+    def _neutral(self, besides: Mapping[str, str]) -> dict[str, str]:
+        return neutral_environment({**self._environ, **besides}, self.settings.keep_env)
 
     def _spec(self, command: str, cwd: Path, env: Mapping[str, str]) -> CommandSpec:
         whole = {**env, "PWD": str(cwd), "GROKMINI_COMMAND": command}

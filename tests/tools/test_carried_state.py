@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.config.settings import ShellSettings
 from grokmini.tools.going_along import MAX_VARIABLES, chooses_programs, going_along
 from tests.sandbox.places import workspace
 from tests.tools.room import Room, room
@@ -132,3 +133,13 @@ def test_no_more_variables_go_along_than_a_person_reads() -> None:
     along = going_along(" ".join(f"${name}" for name in carried), {}, carried)
     assert len(along.env) == MAX_VARIABLES
     assert along.objection
+
+
+async def test_a_key_reaches_commands_only_when_the_settings_name_it(tmp_path: Path) -> None:
+    env = {**os.environ, "OPENAI_KEY": "a", "SENTRY_DSN": "b", "DATABASE_URL": "postgres://u:pw@h/d"}
+    command = 'echo "[$OPENAI_KEY$SENTRY_DSN$DATABASE_URL]"'
+    async with room(tmp_path, env) as made:
+        assert await _run(made, command) == "exit: 0\n[]\n"
+    async with room(tmp_path, env, ShellSettings(keep_env=("SENTRY_DSN",))) as made:
+        assert await _run(made, command) == "exit: 0\n[b]\n"
+        assert made.shell.leaving(command).spec.env["SENTRY_DSN"] == "b"

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from grokmini.config.locate import key_at, locate
 from grokmini.protocol.errors import ConfigError
+from grokmini.text.regular import read_start
 from grokmini.text.sanitise import sanitise
 
 Table: TypeAlias = dict[str, Any]
@@ -40,8 +41,7 @@ def read_layer(trust: Trust, path: Path) -> Layer | None:
     try:
         if not path.is_file():
             return None
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_start(path, MAX_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", "check the file's permissions") from error
     if len(data) > MAX_BYTES:

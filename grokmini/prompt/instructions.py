@@ -19,6 +19,7 @@ from grokmini.prompt.repository import shown
 from grokmini.text.descriptors import place_of
 from grokmini.text.frontmatter import strip_frontmatter
 from grokmini.text.paths import real_path
+from grokmini.text.regular import read_start
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -188,10 +189,7 @@ class _Ignored:
 
 def _lines_of(file: Path) -> list[str]:
     try:
-        if not file.is_file():
-            return []
-        with file.open("rb") as opened:
-            return opened.read(MAX_BYTES).decode("utf-8", "replace").splitlines()
+        return read_start(file, MAX_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
 

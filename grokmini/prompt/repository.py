@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from grokmini.text.paths import repository_root
+from grokmini.text.regular import read_start
 from grokmini.text.sanitise import sanitise
 
 DETACHED = "(detached)"
@@ -31,10 +32,7 @@ def branch_of(folder: Path) -> str:
 
 
 def _start_of(file: Path) -> str:
-    if not file.is_file():
-        return ""
-    with file.open("rb") as opened:
-        return opened.read(_MAX_HEAD).decode("utf-8", "replace")
+    return read_start(file, _MAX_HEAD).decode("utf-8", "replace")
 
 
 def shown(path: Path) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from grokmini.chat.images import IMAGE_BYTES_LIMIT
 from grokmini.protocol.items import ImagePart
+from grokmini.text.regular import read_start
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LABEL = re.compile(r"\[image (\d+): [^\]\n]*\]")
@@ -54,8 +55,7 @@ class Album:
         if path is None:
             return None
         try:
-            with path.open("rb") as file:
-                return self.add(path.name, file.read(IMAGE_BYTES_LIMIT + 1))
+            return self.add(path.name, read_start(path, IMAGE_BYTES_LIMIT + 1))
         except OSError as error:
             raise ImageError(f"{path.name} cannot be read: {error.strerror}") from error
 

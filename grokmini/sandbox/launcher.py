@@ -460,8 +460,10 @@ def succeeds(kind: str, path: str) -> bool:
             os.listdir(path)
         elif kind == "read" and stat.S_ISSOCK(os.stat(path).st_mode):
             return True  # it would be a file if it were masked
+        elif kind == "write" and not stat.S_ISREG(os.stat(path).st_mode):
+            return False  # a pipe or a device holds nothing that could be changed
         else:
-            os.close(os.open(path, os.O_WRONLY if kind == "write" else os.O_RDONLY))
+            os.close(os.open(path, (os.O_WRONLY if kind == "write" else os.O_RDONLY) | os.O_NONBLOCK))
     except OSError:
         return False
     return True
@@ -480,11 +482,7 @@ def main() -> None:
         with open(0, "rb", closefd=False) as file:
             plan = marshal.load(file)
         null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-        for fd in (
-            0,
-            1,
-            2,
-        ):  # nothing to read and nowhere to write, for us and for all that is forked from here
+        for fd in range(3):  # nothing to read and nowhere to write, for us and for all that is forked from here
             os.dup2(null, fd)
         os.close(null)
         confinement = Confinement(kernel, plan)

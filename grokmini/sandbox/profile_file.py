@@ -11,6 +11,7 @@ from typing import Any, Final
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
 from grokmini.text.nearest import nearest
+from grokmini.text.regular import read_start
 
 MAX_BYTES: Final = 1_000_000
 _LISTS: Final = ("read", "write", "deny")
@@ -104,8 +105,7 @@ def _canonical(table: Mapping[str, Any]) -> str:
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_start(path, MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+from grokmini.text.regular import read_start
 
 _PRIVATE_KEY: Final = re.compile(rb"PRIVATE KEY|SSH PRIVATE KEY FILE|PuTTY-User-Key-File")
 _TOKEN: Final = re.compile(
@@ -151,10 +152,6 @@ def _sockets(home: Path, env: Mapping[str, str]) -> Iterator[str]:
 
 def _holds(path: Path, what: re.Pattern[bytes]) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return what.search(read_start(path, _LOOKED_AT)) is not None
     except OSError:
         return False
-    with os.fdopen(descriptor, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return False
-        return what.search(file.read(_LOOKED_AT)) is not None

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grokmini.text.paths import real_path
+from grokmini.text.regular import read_start
 
 MAX_CONFIG_BYTES = 1_000_000
 MAX_REPOSITORIES = 200
 MAX_INDEX_BYTES = 64_000_000
+MAX_POINTER_BYTES = 65_536
 
 _SECTIONS = frozenset(
     {"alias", "pager", "include", "includeif", "protocol", "gpg", "credential", "difftool", "mergetool", "hook",
@@ -80,7 +82,7 @@ def _find_git_dir(folder: Path) -> Path | None:
 
 
 def _named_by(marker: Path) -> Path:
-    named = marker.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
+    named = read_start(marker, MAX_POINTER_BYTES).decode("utf-8", "replace").partition("gitdir:")[2].strip()
     return _below(marker.parent, named)
 
 
@@ -94,8 +96,8 @@ def _below(folder: Path, named: str) -> Path:
 def _objection(git_dir: Path) -> str:
     common = git_dir
     pointer = git_dir / "commondir"
-    if pointer.is_file():
-        common = _below(git_dir, pointer.read_text("utf-8", "replace").strip())
+    if os.path.lexists(pointer):
+        common = _below(git_dir, read_start(pointer, MAX_POINTER_BYTES).decode("utf-8", "replace").strip())
     for file in {common / "config", common / "config.worktree", git_dir / "config.worktree"}:
         if reason := _executable_setting(file):
             return reason
@@ -107,10 +109,13 @@ def _objection(git_dir: Path) -> str:
 
 
 def _executable_setting(file: Path) -> str:
-    if not file.exists():
+    try:
+        data = read_start(file, MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError:
         return ""
-    data = file.read_bytes() if file.is_file() else None
-    if data is None or len(data) > MAX_CONFIG_BYTES:
+    except OSError:
+        return f"{file} cannot be read"
+    if len(data) > MAX_CONFIG_BYTES:
         return f"{file} cannot be read"
     for section, key, value in _settings(data.decode("utf-8", "replace")):
         if not section:
@@ -201,14 +206,14 @@ def _gitlinks(index: Path) -> list[str]:
     """The paths of submodules in git's index (versions 2 and 3). Raises `OSError` when it cannot be read."""
     if not index.is_file():
         return []
-    if index.stat().st_size > MAX_INDEX_BYTES:
+    data = read_start(index, MAX_INDEX_BYTES + 1)
+    if len(data) > MAX_INDEX_BYTES:
         raise OSError("the index is too large")
-    data = index.read_bytes()
     if _GITLINK not in data:
         return []
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     config = index.parent / "config"
-    other_hash = config.is_file() and b"sha256" in config.read_bytes()[:MAX_CONFIG_BYTES].lower()
+    other_hash = config.is_file() and b"sha256" in read_start(config, MAX_CONFIG_BYTES).lower()
     if data[:4] != b"DIRC" or version not in (2, 3) or other_hash:
         raise OSError("the index has an unknown form")
     paths: list[str] = []

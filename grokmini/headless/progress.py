@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from grokmini.protocol.events import (
@@ -56,4 +55,6 @@ class Progress:
         elif ended.outcome == "max_turns_reached":
             self._say(f"grokmini: stopped after {ended.rounds} model rounds\n  --max-turns sets the limit")
         for rule in ended.denied:
-            self._say(f"grokmini: denied for want of permission\n  allow it with --allow {quote(rule)}")
+            from grokmini.tools.rules import way_to_allow
+
+            self._say(f"grokmini: denied for want of permission\n  allow it with {way_to_allow(rule)}")

@@ -98,6 +98,7 @@ class ToolErrorKind(StrEnum):
     RATE_LIMITED = "rate_limited"
     NETWORK = "network"
     SANDBOX_DENIED = "sandbox_denied"
+    SANDBOX_UNAVAILABLE = "sandbox_unavailable"
     TOO_LARGE = "too_large"
     BINARY = "binary"
     IO = "io"

@@ -66,6 +66,7 @@ _FAILURES = {
     "rate_limited": "too many requests",
     "network": "no connection",
     "sandbox_denied": "denied by the sandbox",
+    "sandbox_unavailable": "no sandbox to run in",
     "too_large": "too large",
     "binary": "not text",
     "io": "not usable",

@@ -154,7 +154,7 @@ class CallRunner:
         except ToolError as error:
             result = failed(error.kind, error.message, output=error.output)
         except SandboxError as error:
-            result = failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error))
+            result = failed(ToolErrorKind.SANDBOX_UNAVAILABLE, sandbox_text(error))
         except TimeoutError:
             ctx.cancellation.cancel()
             result = failed(

@@ -56,7 +56,7 @@ class Escalation:
         try:
             known = leaving is not None and await self._is_let_out(leaving)
         except SandboxError as error:
-            self._end(planned, failed(ToolErrorKind.SANDBOX_DENIED, sandbox_text(error)))
+            self._end(planned, failed(ToolErrorKind.SANDBOX_UNAVAILABLE, sandbox_text(error)))
             return
         if leaving is not None and known:
             self._let_out(planned, leaving)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Subject, ToolCallContext
 from grokmini.tools.permission import Allow, Ask, Deny
+from grokmini.tools.rules import way_to_allow
 from grokmini.tools.shell_state import ShellState
 
 _log = logging.getLogger(__name__)
@@ -39,11 +39,14 @@ _AFTER_FUSE = "Cancelled because an earlier call was; it did not run."
 
 
 class BatchOutcome(NamedTuple):
-    """What came of a reply's calls. `denied` names what nobody could be asked about, as rules."""
+    """What came of a reply's calls. `denied` names what nobody could be asked about, as rules; `unconfined` says of the
+    first call that did not run since the sandbox cannot be kept why; empty when there is none.
+    """
 
     results: tuple[ToolResultItem, ...]
     fuse: Fuse
     denied: tuple[str, ...]
+    unconfined: str = ""
 
 
 class ToolCalls:
@@ -81,7 +84,7 @@ class ToolCalls:
             if planned.result is None:
                 await self._admit(planned)
         await self._run_admitted()
-        return BatchOutcome(self._results(), self._fuse, tuple(self._denied))
+        return BatchOutcome(self._results(), self._fuse, tuple(self._denied), self._unconfined())
 
     def stop(self) -> tuple[ToolResultItem, ...]:
         """The calls were cancelled: close what did not end, tell the world, give the results in order."""
@@ -90,6 +93,11 @@ class ToolCalls:
                 planned.result = planned.kept or self._runner.stopped(planned.ctx)
                 self._runner.report(planned.ctx.call_name, planned.result)
         return self._results()
+
+    def _unconfined(self) -> str:
+        kind = ToolErrorKind.SANDBOX_UNAVAILABLE.value
+        results = [planned.result for planned in self._planned if planned.result is not None]
+        return next((result.output for result in results if result.error_kind == kind), "")
 
     def _results(self) -> tuple[ToolResultItem, ...]:
         """One result for every call, in their order."""
@@ -139,7 +147,7 @@ class ToolCalls:
         except ToolError as error:
             self._refuse(planned, error.kind, error.message)
         except SandboxError as error:
-            self._refuse(planned, ToolErrorKind.SANDBOX_DENIED, sandbox_text(error))
+            self._refuse(planned, ToolErrorKind.SANDBOX_UNAVAILABLE, sandbox_text(error))
         except Exception as error:  # noqa: BLE001 - a fault in judging one call must not end the others
             _log.exception("a call could not be judged", extra={"tool": planned.tool.id})
             text = (
@@ -152,7 +160,7 @@ class ToolCalls:
         if not self._parts.interactive:
             rule = ask.rule or f"{subject.rule_name}({subject.value})"
             self._denied.append(rule)
-            way = ask.way or f"The user can allow it with {_way_to_allow(rule)}."
+            way = ask.way or f"The user can allow it with {way_to_allow(rule)}."
             self._refuse(
                 planned,
                 ToolErrorKind.PERMISSION_DENIED,
@@ -245,10 +253,3 @@ async def _diff(planned: PlannedCall, ask: Ask) -> tuple[str, tuple[str, ...]]:
         if unseen and planned.tool.kind is not ToolKind.EDIT:
             return "", ("the present content cannot be shown: the sandbox does not let it be read",)
         raise
-
-
-def _way_to_allow(rule: str) -> str:
-    """The option that would allow a call; a rule with line ends in it cannot be written on a command line."""
-    if "\u240a" in rule or "\n" in rule:
-        return "--permission-mode always-approve (no --allow rule can name a command of several lines)"
-    return f"--allow {shlex.quote(rule)} or --permission-mode"

@@ -90,6 +90,7 @@ class Turn:
         self._rounds = 0
         self._calls_made = 0
         self._denied: list[str] = []
+        self._unconfined = False
         self._text = ""
         self._refusal = False
 
@@ -144,7 +145,7 @@ class Turn:
                 if self._gap:
                     await self._push_gap()
                     continue
-                return Ending("completed", ExitCode.PERMISSION if self._denied else ExitCode.OK)
+                return Ending("completed", self._exit_code())
             ending = await self._run_calls(reply.calls)
             if ending is not None:
                 return ending
@@ -235,10 +236,19 @@ class Turn:
         outcome = await self._calls.run(calls, self._context)
         self._calls = None
         self._denied.extend(outcome.denied)
+        if outcome.unconfined and not self._unconfined:
+            self._unconfined = True
+            self._emit(events.Notice("warning", outcome.unconfined, "sandbox_unavailable"))
         looping = self._push_results(calls, outcome.results)
         if outcome.fuse is Fuse.DENIED:
             return Ending("cancelled", ExitCode.PERMISSION, "permission")
         return await self._loop_ending(looping) if looping else None
+
+    def _exit_code(self) -> int:
+        """That of a turn which came to its end: a call that was denied goes before one that could not be confined."""
+        if self._denied:
+            return ExitCode.PERMISSION
+        return ExitCode.SANDBOX if self._unconfined else ExitCode.OK
 
     def _push_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResultItem]) -> ToolCall | None:
         """Append the results; the call that goes round in circles, if one does."""

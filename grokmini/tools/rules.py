@@ -16,6 +16,7 @@ Deny beats ask beats allow. A rule that lets something pass is read narrowly, on
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
@@ -271,3 +272,10 @@ def covers_value(rule: Rule, value: str) -> bool:
         wanted = rule.pattern.removeprefix("domain:").casefold()
         return host == wanted or host.endswith("." + wanted)
     return _word_matches(_characters(rule.pattern), value)
+
+
+def way_to_allow(rule: str) -> str:
+    """The options that would allow a call; a rule with line ends in it cannot be written on a command line."""
+    if "\u240a" in rule or "\n" in rule:
+        return "--permission-mode always-approve (no --allow rule can name a command of several lines)"
+    return f"--allow {shlex.quote(rule)} or another --permission-mode"

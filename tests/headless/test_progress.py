@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from grokmini.headless.progress import Progress
 from grokmini.protocol.events import (
@@ -61,7 +62,14 @@ def test_an_error_is_told_with_what_to_do() -> None:
 def test_what_was_denied_is_told_with_the_rule_that_allows_it_ready_to_paste() -> None:
     ended = msgspec.structs.replace(ENDED, exit_code=4, denied=("Bash(echo 'x')",))
     (line,) = told(ended)
-    assert line.splitlines()[1] == "  allow it with --allow 'Bash(echo '\"'\"'x'\"'\"')'"
+    assert line.splitlines()[1] == "  allow it with --allow 'Bash(echo '\"'\"'x'\"'\"')' or another --permission-mode"
+
+
+@pytest.mark.parametrize("rule", ["Bash(mkdir x\nimport os)", "Bash(mkdir x\u240aimport os)"])
+def test_of_a_command_of_several_lines_no_rule_is_offered_that_cannot_name_it(rule: str) -> None:
+    (line,) = told(msgspec.structs.replace(ENDED, exit_code=4, denied=(rule,)))
+    assert "--allow '" not in line
+    assert "--permission-mode always-approve (no --allow rule can name a command of several lines)" in line
 
 
 def test_the_limit_on_rounds_is_told() -> None:

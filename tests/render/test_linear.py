@@ -202,6 +202,7 @@ def test_why_a_call_failed_is_told_in_plain_words(kind: str) -> None:
         "rate_limited": "too many requests",
         "network": "no connection",
         "sandbox_denied": "denied by the sandbox",
+        "sandbox_unavailable": "no sandbox to run in",
         "too_large": "too large",
         "binary": "not text",
         "io": "not usable",

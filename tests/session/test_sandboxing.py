@@ -64,6 +64,22 @@ async def test_a_named_profile_is_proved_before_the_session_begins(place: Path) 
         assert driver.wired.sandbox.runner.enforcement.confined
 
 
+@pytest.mark.parametrize("interactive", [True, False])
+async def test_a_run_whose_commands_cannot_be_confined_says_so_once_and_ends_with_code_9(
+    place: Path, monkeypatch: pytest.MonkeyPatch, interactive: bool
+) -> None:
+    with ModelServer([run("touch one"), run("touch two"), reply("cannot")], strict=True) as server:
+        async with driven(place, server, sandbox="", interactive=interactive) as driver:
+            monkeypatch.setattr("grokmini.sandbox.launch.PYTHON", "/no/such/python")
+            ended = await driver.ask("go")
+        assert (ended.outcome, ended.exit_code) == ("completed", 9)
+        told = [one for one in driver.of(events.Notice) if one.code == "sandbox_unavailable"]
+        assert len(told) == 1 and told[0].level == "warning"
+        assert told[0].text.startswith("Not done: the launcher cannot be started")
+        assert [one.error_kind for one in driver.of(events.ToolFinished)] == ["sandbox_unavailable"] * 2
+    assert list((place / "work").iterdir()) == []
+
+
 async def test_tightening_counts_from_the_next_command_on_and_asks_nothing(place: Path) -> None:
     with ModelServer(
         [run("echo a >one; echo $?"), reply("ok"), run("echo b >two; echo $?"), reply("ok")]

@@ -221,7 +221,9 @@ async def test_a_sandbox_that_cannot_be_set_up_stops_a_search_and_says_why(house
     (house.project / "alias").hardlink_to(house.project / "key")
     policy = replace(house.policy(Profile("mine", "workspace", deny=("key",))), explicit=True)
     async with room(house.project, policy=policy) as made:
-        assert "has 2 names (hard links)" in await _refused(made, "grep", pattern="secret")
+        error = await made.error("grep", pattern="secret")
+    assert error.kind is ToolErrorKind.SANDBOX_UNAVAILABLE
+    assert "has 2 names (hard links)" in str(error)
 
 
 async def test_an_approved_write_goes_to_the_approved_path_and_nowhere_else(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def _with_ripgrep(program: str, query: SearchQuery, state: ShellState, ctx
         handle = await state.runner.start(CommandSpec(ripgrep_argv(program, query, cwd), cwd, dict(state.env)))
     except SandboxError as error:
         text = f"The search did not run: {error.message}. {error.hint}"
-        raise ToolError(ToolErrorKind.SANDBOX_DENIED, text) from error
+        raise ToolError(ToolErrorKind.SANDBOX_UNAVAILABLE, text) from error
     data = bytearray()
     partial = ""
     try:

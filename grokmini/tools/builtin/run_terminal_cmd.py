@@ -148,7 +148,7 @@ async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:
         return await state.runner.start(spec)
     except SandboxError as error:
         raise ToolError(
-            ToolErrorKind.SANDBOX_DENIED, f"The command did not run: {error.message}. {error.hint}"
+            ToolErrorKind.SANDBOX_UNAVAILABLE, f"The command did not run: {error.message}. {error.hint}"
         ) from error
     except OSError as error:
         if error.errno == errno.E2BIG:

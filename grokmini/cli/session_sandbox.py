@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -50,8 +52,11 @@ class SessionSandbox:
         self._directory = directory
         self._mechanisms = mechanisms
         self._cwd = root.cwd
+        self._held: Around | None = None
+        """What is around the session, its links followed once, before its first command."""
         self._told: Enforcement | None = None
         self._told_lost: tuple[str, ...] = ()
+        self._told_notices: set[str] = set()
         self._emit: Callable[[SessionEvent], None] | None = None
         self._give: Callable[[dict[str, str]], None] = lambda env: None
         self.runner = SwitchRunner(self._runner_for(choice))
@@ -83,7 +88,7 @@ class SessionSandbox:
         from grokmini.sandbox.compare import grants_more
         from grokmini.sandbox.words import in_words
 
-        profile = profiles_of(self._root).find(name)
+        profile = profiles_of(self._root._replace(cwd=self._cwd)).find(name)
         now = self.runner.policy
         new = self._resolve(Choice(profile, explicit=True)) if profile.base != OFF else None
         return SandboxOffer(profile, grants_more(new, now), not is_agreed(self._root, profile), in_words(new))
@@ -93,6 +98,7 @@ class SessionSandbox:
         choice = Choice(offer.profile, explicit=True)
         if offer.untrusted:
             agree(self._root, offer.profile)
+        self._leave(await asyncio.to_thread(lambda: self.runner.policy))
         await self.runner.change_to(self._runner_for(choice))
         self._choice = choice
         self.provides(self._give)
@@ -108,12 +114,17 @@ class SessionSandbox:
         from grokmini.sandbox.compare import grants_more
 
         before = current.policy
+        self._leave(before)
         former, self._cwd = self._cwd, cwd
         try:
             after = self._resolve(self._choice)
         except SandboxError:
             self._cwd = former
             raise
+        from grokmini.sandbox.resolve import make_folders
+
+        with suppress(OSError):  # told as missing when it is to be used
+            make_folders(after)
         current.expect(after)
         more, less = grants_more(after, before), grants_more(before, after)
         return tuple(
@@ -170,7 +181,18 @@ class SessionSandbox:
         return resolve(choice.profile, self._around(), explicit=choice.explicit)
 
     def _around(self) -> Around:
-        return around_of(self._root, self._directory, self._cwd)
+        if self._held is None:
+            self._held = around_of(self._root, self._directory)
+        return replace(self._held, cwd=str(self._cwd))
+
+    def _leave(self, policy: Policy | None) -> None:
+        """Remember what commands could write under a policy that is about to be another."""
+        if policy is not None:
+            from grokmini.sandbox.landlock import writable_roots
+
+            around = self._around()
+            former = dict.fromkeys((*around.former, *writable_roots(policy)))
+            self._held = replace(around, former=tuple(former))
 
     def _tell(self, cause: Literal["chosen", "proved"]) -> None:
         """Say what is in force, unless it is known and nobody asked for a change."""
@@ -186,8 +208,14 @@ class SessionSandbox:
         self._tell_losses(now)
 
     def _tell_losses(self, now: Enforcement) -> None:
-        """One notice of what this machine does not keep, and no second one of the same."""
-        if self._emit is None or self._choice.profile.base == OFF or now.lost == self._told_lost:
+        """One notice of what this machine does not keep, one of each further thing, and no second one of the same."""
+        if self._emit is None or self._choice.profile.base == OFF:
+            return
+        for text in now.notices:
+            if text not in self._told_notices:
+                self._emit(Notice("warning", join_surrogates("\n".join(_wrapped(text))), "sandbox"))
+        self._told_notices.update(now.notices)
+        if now.lost == self._told_lost:
             return
         self._told_lost = now.lost
         if now.lost:

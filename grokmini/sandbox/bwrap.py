@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.aliases import other_names
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.own_folders import replaceable
 from grokmini.sandbox.policy import Policy
@@ -48,8 +49,12 @@ class Mounts(NamedTuple):
 _RANK: Final = {"pin": 0, "write": 1, "read": 2, "mask": 3}
 
 
-def mounts_of(policy: Policy) -> Mounts:
-    """What to mount. Raises `SandboxError` for denied paths that cannot be masked safely."""
+def mounts_of(policy: Policy, *, later: bool = False) -> Mounts:
+    """What to mount. Raises `SandboxError` for denied paths that cannot be masked safely.
+
+    `later`: commands ran before, and can have given a denied file a second name; that is no reason to run no further
+    one, so the names that are found are masked too.
+    """
     uncovered: list[str] = []
     absent: list[str] = []
     chosen: dict[str, str] = {}
@@ -79,7 +84,10 @@ def mounts_of(policy: Policy) -> Mounts:
     )
     links = dict.fromkeys(link for link, _ in replaceable(policy.protected, roots, kept) if link not in ours)
     uncovered += (*doors, *(f"{link} is a symbolic link and can be replaced" for link in links))
-    for path in checked_denials(policy.denied, uncovered, strict=policy.explicit):
+    aliased = roots if later else ()
+    for path in checked_denials(
+        policy.denied, uncovered, strict=policy.explicit and not later, aliased=aliased
+    ):
         put(path, "mask")
         _pin(path, roots, readonly, put)
     ordered = sorted(chosen.items(), key=lambda item: (item[0].count("/") if item[0] != "/" else 0, item[0]))
@@ -123,11 +131,13 @@ def _pin(path: str, roots: tuple[str, ...], readonly: Collection[str], put: Call
             waiting.append(parent)
 
 
-def checked_denials(denied: Iterable[str], uncovered: list[str], *, strict: bool) -> Iterator[str]:
+def checked_denials(
+    denied: Iterable[str], uncovered: list[str], *, strict: bool, aliased: Collection[str] = ()
+) -> Iterator[str]:
     """The real paths of what is denied and exists.
 
-    A file with a second name elsewhere cannot be covered: `strict` refuses it, else it is told in `uncovered`.
-    Raises `SandboxError`.
+    A file with a second name elsewhere cannot be covered: `strict` refuses it, else it is told in `uncovered`; below
+    the folders `aliased` such names are looked for, and come along. Raises `SandboxError`.
     """
     files = 0
     for path in denied:
@@ -140,18 +150,25 @@ def checked_denials(denied: Iterable[str], uncovered: list[str], *, strict: bool
             info = Path(real).stat()
         except OSError:
             continue  # not there, or not even visible to us: nothing to read
-        if not stat.S_ISDIR(info.st_mode):
-            files += 1
-            if info.st_nlink > 1 and stat.S_ISREG(info.st_mode):
-                text = f"{real} has {info.st_nlink} names (hard links) and could be read by another"
-                if strict:
-                    raise SandboxError(text, "Remove the other links, or deny their folders too.")
-                uncovered.append(text)
+        names: tuple[str, ...] = (real,)
+        if info.st_nlink > 1 and stat.S_ISREG(info.st_mode):
+            if strict:
+                raise SandboxError(
+                    _second_name(real, info), "Remove the other links, or deny their folders too."
+                )
+            names = (real, *other_names(real, aliased))
+            if len(names) < info.st_nlink:
+                uncovered.append(_second_name(real, info))
+        files += 0 if stat.S_ISDIR(info.st_mode) else len(names)
         if files > MAX_FILE_MASKS:
             raise SandboxError(
                 f"more than {MAX_FILE_MASKS} files are denied", "Deny their folders instead of each file."
             )
-        yield real
+        yield from names
+
+
+def _second_name(path: str, info: os.stat_result) -> str:
+    return f"{path} has {info.st_nlink} names (hard links) and could be read by another"
 
 
 def bwrap_words(

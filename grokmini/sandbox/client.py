@@ -239,7 +239,7 @@ class SandboxedRunner:
         if mechanisms.bwrap:
             make_steering(policy.protected)
             _make_own(policy)
-        mounts = mounts_of(policy) if mechanisms.bwrap else Mounts((), (), ())
+        mounts = mounts_of(policy, later=self._session is not None) if mechanisms.bwrap else Mounts((), (), ())
         if mounts.doors and policy.explicit and not self._best_effort:
             raise SandboxError(
                 f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",

@@ -101,8 +101,21 @@ def _without_mounts(policy: Policy, landlock: int) -> Iterator[str]:
     protected = tuple(path for path in policy.protected if not landlock or _is_writable(path, policy))
     if protected:
         yield f"protected paths: {_some(protected)} can be written"
+    if movable := tuple(_movable(policy)):
+        yield (
+            f"folders that lie in other writable ones: {_some(movable)} can be moved away by a command (what is then "
+            "put in their place as a link is not followed)"
+        )
     if policy.network == "blocked" and policy.allow_unix and landlock < 9:
         yield "local sockets: those of other programs can be reached too"
+
+
+def _movable(policy: Policy) -> Iterator[str]:
+    """The folders to work in that commands can move, as they can write the one above."""
+    roots = () if policy.write_all else writable_roots(policy)
+    for path in policy.write_roots if roots else ():
+        if is_below_any(path, (root for root in roots if root != path)):
+            yield path
 
 
 def _is_readable(path: str, policy: Policy) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from grokmini.sandbox.globs import expression
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.globs import expand, expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.roots import readable_roots
@@ -19,6 +21,8 @@ _EDITABLE: Final = "/.git/config"
 _SHOWN: Final = 4
 _MAX_ENTRIES: Final = 2_000
 _DEVICES: Final = "/dev"
+_CLOCK: Final = 1_000_000_000
+"""Nanoseconds by which the clocks of file systems are behind, with plenty to spare."""
 
 
 class FileRules:
@@ -37,6 +41,8 @@ class FileRules:
         self._globs = [
             (glob, re.compile(expression(glob, below=True), re.DOTALL)) for glob in policy.denied_globs
         ]
+        self._late: dict[tuple[int, int], str] = {}
+        self._looked_at = 0
         # Roots are real paths: one that leads elsewhere by now is not followed.
         self._private = frozenset(filter(None, (policy.scratch, *policy.caches)))
         self._writable = writable_roots(policy)
@@ -76,7 +82,8 @@ class FileRules:
 
     def hidden_alias(self, fd: int) -> str:
         """The rule for an open file or folder that is a denied one, or in one, by another name."""
-        if denied := self._denied.path_of(os.fstat(fd)):
+        status = os.fstat(fd)
+        if denied := self._denied.path_of(status) or self._late_match(status):
             return f"it is {denied} by another name, which is denied"
         if self._denied.folders:
             for status in folders_above(fd):
@@ -90,8 +97,23 @@ class FileRules:
             status = os.stat(path, dir_fd=folder, follow_symlinks=False)
         except OSError:
             return ""
-        denied = self._denied.path_of(status)
+        denied = self._denied.path_of(status) or self._late_match(status)
         return f"it is {denied} by another name, which is denied" if denied else ""
+
+    def _late_match(self, status: os.stat_result) -> str:
+        """The path of a file that has several names, where one of them matches a denied glob since the policy was
+        made. To give a file a name changes it, so what has not changed since the last look needs none.
+        """
+        if not self._globs or status.st_nlink < 2 or not stat.S_ISREG(status.st_mode):
+            return ""
+        if status.st_ctime_ns >= self._looked_at - _CLOCK:
+            self._looked_at = time.time_ns()
+            try:
+                found = [path for glob in self.policy.denied_globs for path in expand(glob)]
+            except SandboxError:  # too much to look at: any file with several names may be one
+                return " or ".join(self.policy.denied_globs)
+            self._late = dict(_identities(found))
+        return self._late.get((status.st_dev, status.st_ino), "")
 
     def protected_alias(self, fd: int) -> str:
         """The rule for an open file that is a protected one, or right in a protected folder, by another name."""
@@ -145,6 +167,15 @@ class _Identities:
                 continue
             seen = _Seen(path, stat.S_ISDIR(status.st_mode), status.st_mtime_ns, status.st_size)
             self._seen[(status.st_dev, status.st_ino)] = seen
+
+
+def _identities(paths: Iterable[str]) -> Iterator[tuple[tuple[int, int], str]]:
+    for path in paths:
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        yield (status.st_dev, status.st_ino), path
 
 
 def _is(path: str, status: os.stat_result) -> bool:

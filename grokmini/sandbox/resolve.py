@@ -47,6 +47,7 @@ class Around:
 
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
     model to read. `given` are our own folders as the environment names them, links and all.
+    `former` are folders that commands could write before: links in them may be theirs, too.
     """
 
     cwd: str
@@ -58,6 +59,7 @@ class Around:
     data: str = ""
     scratch: str = ""
     kept: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     protect_secrets: bool = True
     protect_env_files: bool = False
@@ -161,7 +163,7 @@ def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple
 
 def _writable(profile: Profile, around: Around) -> Iterator[str]:
     """The real folders in which a command may have made a link, the folder worked in whatever the profile."""
-    yield from (around.cwd, *map(os.path.realpath, (*TEMPORARY, *cache_folders(around))))
+    yield from (around.cwd, *around.former, *map(os.path.realpath, (*TEMPORARY, *cache_folders(around))))
     for text in profile.write:
         yield os.path.realpath(unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)))
     own = around.env.get("TMPDIR", "")

@@ -16,11 +16,14 @@ import pytest
 
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.sandboxed import choose, confine
+from grokmini.cli.sandboxed import Choice, choose, confine
 from grokmini.cli.session_sandbox import SessionSandbox
+from grokmini.protocol.errors import SandboxError
+from grokmini.protocol.events import Notice, SessionEvent
+from grokmini.sandbox.profile import built_in
 from grokmini.sandbox.runner import CommandRunner, CommandSpec, Enforcement
 from tests.sandbox.liveness import alive
-from tests.sandbox.places import read, said, shell
+from tests.sandbox.places import not_temporary, read, said, shell, without_bwrap
 
 LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="what holds elsewhere is weaker, and told"
@@ -150,3 +153,45 @@ async def test_off_starts_nothing_before_the_first_command(tmp_path: Path) -> No
     assert await said(sandbox.runner, "echo ran", tmp_path) == "ran\n"
     assert mine.read_text() != before
     await sandbox.runner.close()
+
+
+def project(folder: Path, profile: str) -> Path:
+    """A project with a sandbox profile of its own."""
+    (folder / ".git").mkdir(parents=True)
+    (folder / ".grokmini").mkdir()
+    text = f'[profiles.{profile}]\nextends = "workspace"\nnetwork = "blocked"\n'
+    (folder / ".grokmini/sandbox.toml").write_text(text)
+    return folder
+
+
+def test_in_another_project_its_profiles_can_be_chosen(tmp_path: Path) -> None:
+    first, second = project(tmp_path / "first", "one"), project(tmp_path / "second", "two")
+    sandbox = SessionSandbox(root_of(first, "workspace"), choose(root_of(first, "workspace")), None)
+    assert sandbox.offer("one").profile.name == "one"
+    sandbox.move_to(second)
+    assert sandbox.offer("two").profile.name == "two"
+    with pytest.raises(SandboxError, match="one"):
+        sandbox.offer("one")
+
+
+@LINUX
+async def test_a_link_that_commands_left_in_a_former_project_is_not_followed_either() -> None:
+    with not_temporary() as home:
+        for name in ("first/t", "second", "victim"):
+            (home / name).mkdir(parents=True)
+        env = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(home / "first/t")}
+        root = load_root(Options(cwd=str(home / "first"), sandbox="workspace"), env)
+        sandbox = SessionSandbox(root, Choice(built_in("workspace"), explicit=False), None, without_bwrap())
+        told: list[SessionEvent] = []
+        sandbox.begin(told.append)
+        try:
+            await said(sandbox.runner, f"rmdir t; ln -s {home}/victim t", home / "first")
+            assert (home / "first/t").is_symlink()
+            sandbox.move_to(home / "second")
+            for _ in range(2):
+                await said(sandbox.runner, f"echo x >{home}/first/t/new; echo x >mine", home / "second")
+            assert os.listdir(home / "victim") == [] and (home / "second/mine").exists()
+            texts = [" ".join(one.text.split()) for one in told if isinstance(one, Notice)]
+            assert len([text for text in texts if text.startswith(f"{home}/first/t is left out")]) == 1
+        finally:
+            await sandbox.runner.close()

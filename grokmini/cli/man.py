@@ -43,7 +43,7 @@ EXITS = (
     ("6", "Rate limit or quota."),
     ("7", "The context is full."),
     ("8", "The server or the network failed."),
-    ("9", "The sandbox or a policy refused."),
+    ("9", "The sandbox or a policy refused, or commands could not be confined."),
     ("10", "The answer does not fit the schema."),
     ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM."),
 )

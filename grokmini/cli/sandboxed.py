@@ -151,10 +151,13 @@ def runner_for(
     """A runner that keeps a profile in what is around it at the time. Blocks. Raises `SandboxError`."""
     from grokmini.sandbox.confining import confining_runner
     from grokmini.sandbox.resolve import make_folders, resolve
+    from grokmini.sandbox.sockets import make_multiplexer_folders
 
     def policy_now() -> Policy:
         return resolve(choice.profile, around(), explicit=choice.explicit)
 
+    if root.settings.sandbox.protect_secrets and choice.profile.base not in (OFF, "devbox"):
+        make_multiplexer_folders(root.env)
     policy = policy_now()
     try:
         make_folders(policy, () if policy.read_all else around().kept)

@@ -100,7 +100,10 @@ def _without_idle_pins(ordered: Iterable[tuple[str, str]]) -> tuple[Mount, ...]:
     """
     kept: dict[str, str] = {}
     for path, how in ordered:
-        above = (kept.get(str(parent), "") for parent in Path(path).parents)
+        parents = tuple(map(str, Path(path).parents))
+        if how != "write" and any(kept.get(parent) == "mask" for parent in parents):
+            continue  # nothing of it is there
+        above = (kept.get(parent, "") for parent in parents)
         if how != "pin" or next((one for one in above if one in ("read", "write")), "") != "read":
             kept[path] = how
     return tuple(Mount(*item) for item in kept.items())

@@ -258,7 +258,7 @@ class SandboxedRunner:
         self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, anchors: Anchors
     ) -> _Session:
         try:
-            launcher = await _launch(policy, mechanisms, mounts)
+            mounts, launcher = await _launch_with(policy, mechanisms, mounts)
         except SandboxError as error:
             if not mechanisms.bwrap:
                 raise
@@ -395,6 +395,19 @@ def _make_own(policy: Policy) -> None:
             f"{error.filename} cannot be made: {error.strerror}",
             "It is for grokmini's own files, and a command must not be the first to make it: look at what is there.",
         ) from error
+
+
+async def _launch_with(
+    policy: Policy, mechanisms: Mechanisms, mounts: Mounts
+) -> tuple[Mounts, LauncherProcess]:
+    """The launcher in these mounts, or in what they are by now: a socket can have gone while they were made."""
+    try:
+        return mounts, await _launch(policy, mechanisms, mounts)
+    except SandboxError:
+        now = mounts_of(policy) if mechanisms.bwrap else mounts
+        if now == mounts:
+            raise
+        return now, await _launch(policy, mechanisms, now)
 
 
 async def _launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:

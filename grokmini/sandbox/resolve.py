@@ -20,7 +20,8 @@ from grokmini.sandbox.own_folders import own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.roots import Following
-from grokmini.sandbox.secrets import bound_sockets, secret_paths
+from grokmini.sandbox.secrets import secret_paths
+from grokmini.sandbox.sockets import bound_sockets
 from grokmini.sandbox.temporary import TEMPORARY, why_not_temporary
 
 PROJECT_FOLDER: Final = ".grokmini"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.sockets import sockets_out
 from grokmini.text.regular import read_start
 
 _PRIVATE_KEY: Final = re.compile(rb"PRIVATE KEY|SSH PRIVATE KEY FILE|PuTTY-User-Key-File")
@@ -51,52 +52,13 @@ _MOVED_FOLDERS: Final = (
 )
 OWN_KEYS: Final = ("auth.json", "credentials.json")
 
-_ENGINES: Final = (
-    "/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
-    "/run/docker/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
-    "/run/buildkit/buildkitd.sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
-    "/var/lib/incus/unix.socket", "/run/libvirt/libvirt-sock",
-)  # fmt: skip
-_OF_ROOT: Final = ("/run/systemd/private", "/run/dbus/system_bus_socket")
-"""What would start a service for root, outside; others have to give a password there."""
-_IN_RUNTIME: Final = (
-    "docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg", "bus", "systemd/private",
-    "emacs", "keyring",
-)  # fmt: skip
-_SOCKETS_IN_HOME: Final = (
-    ".docker/run/docker.sock", ".docker/desktop/docker.sock", ".colima/default/docker.sock",
-    ".gnupg/S.gpg-agent", ".gnupg/S.gpg-agent.extra", ".emacs.d/server", ".screen",
-)  # fmt: skip
-_SOCKET_VARIABLES: Final = (
-    "SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "NVIM", "NVIM_LISTEN_ADDRESS",
-    "KITTY_LISTEN_ON", "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "TMUX",
-)  # fmt: skip
-_ADDRESS: Final = re.compile(r"^(?:unix:(?://)?(?:path=)?)?(/[^,;]+)")
-_X_DISPLAY: Final = re.compile(r"^(?:unix)?:(\d+)(?:\.\d+)?$")
-_ACCEPTING: Final = 0x10000
-"""The flag of a socket that listens, in /proc/net/unix."""
-
 
 def secret_paths(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that are there now, with links resolved. `own` are our own folders that may hold keys. Blocks."""
     files = (path for path in _files(Path(home), env, own) if Path(path).exists())
-    sockets = (path for path in _sockets(Path(home), env) if Path(path).exists())
+    sockets = (path for path in sockets_out(home, env) if Path(path).exists())
     found = dict.fromkeys(map(os.path.realpath, (*files, *_with_content(Path(home), env), *sockets)))
-    return tuple(sorted(found))
-
-
-def bound_sockets(table: Path) -> tuple[str, ...]:
-    """The local sockets that programs of this machine listen on, by their paths, from the kernel's table."""
-    try:
-        lines = table.read_bytes().splitlines()[1:]
-    except OSError:
-        return ()
-    found = []
-    for fields in (line.split(maxsplit=7) for line in lines):
-        path = os.fsdecode(fields[7]) if len(fields) > 7 else ""
-        if path.startswith("/") and int(fields[3], 16) & _ACCEPTING and Path(path).is_socket():
-            found.append(path)
-    return tuple(sorted(set(found)))
+    return tuple(path for path in sorted(found) if not any(str(above) in found for above in Path(path).parents))
 
 
 def _files(home: Path, env: Mapping[str, str], own: tuple[str, ...]) -> Iterator[str]:
@@ -132,22 +94,6 @@ def _private_keys(folder: Path) -> Iterator[str]:
             looked_at += 1
             if looked_at <= _MAX_KEY_FILES and _holds(Path(parent, name), _PRIVATE_KEY):
                 yield str(Path(parent, name))
-
-
-def _sockets(home: Path, env: Mapping[str, str]) -> Iterator[str]:
-    user = os.getuid()
-    runtime = env.get("XDG_RUNTIME_DIR", "") or f"/run/user/{user}"
-    yield from (*_ENGINES, *(() if user else _OF_ROOT))
-    yield from (f"{runtime}/{name}" for name in _IN_RUNTIME)
-    yield from (str(home / name) for name in _SOCKETS_IN_HOME)
-    yield f"/tmp/tmux-{user}/default"
-    for variable in _SOCKET_VARIABLES:
-        if found := _ADDRESS.match(env.get(variable, "")):
-            yield found[1]
-    if found := _X_DISPLAY.match(env.get("DISPLAY", "")):
-        yield f"/tmp/.X11-unix/X{found[1]}"
-    if env.get("WAYLAND_DISPLAY"):
-        yield os.path.join(runtime, env["WAYLAND_DISPLAY"])  # noqa: PTH118 - it may be absolute
 
 
 def _holds(path: Path, what: re.Pattern[bytes]) -> bool:

@@ -20,7 +20,8 @@ from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.probe import probe
 from grokmini.sandbox.profile import Profile, built_in
 from grokmini.sandbox.resolve import resolve
-from grokmini.sandbox.secrets import bound_sockets, secret_paths
+from grokmini.sandbox.secrets import secret_paths
+from grokmini.sandbox.sockets import bound_sockets
 from tests.sandbox.places import running, said
 from tests.sandbox.resolved import around_of, resolved
 

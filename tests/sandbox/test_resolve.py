@@ -110,12 +110,12 @@ def test_a_profile_cannot_open_our_own_folders(tmp_path: Path) -> None:
 def test_denied_globs_are_looked_up_anew_each_time(tmp_path: Path) -> None:
     around = _around(tmp_path)
     profile = Profile("a", "workspace", deny=("*.pem",))
-    assert resolve(profile, around, explicit=False).denied == ()
+    assert not [path for path in resolve(profile, around, explicit=False).denied if str(tmp_path) in path]
     key = Path(around.cwd) / "sub" / "late.pem"
     key.parent.mkdir()
     key.touch()
     policy = resolve(profile, around, explicit=False)
-    assert policy.denied == (str(key),) and policy.explicit
+    assert str(key) in policy.denied and policy.explicit
 
 
 def test_private_keys_are_masked_and_what_git_and_ssh_need_is_not(tmp_path: Path) -> None:

@@ -1,0 +1,118 @@
+"""Local sockets that lead out of any sandbox: of what runs commands, signs or logs in for whoever asks.
+
+A multiplexer, an editor, an agent or a container engine outside does what it is told by a command inside. Folders
+are named whole where such programs make their sockets in one, since new ones come; others are found in the
+kernel's table of what is listened on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+_ENGINES: Final = (
+    "/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock",
+    "/run/docker/containerd/containerd.sock", "/run/k3s/containerd/containerd.sock", "/run/crio/crio.sock",
+    "/run/buildkit/buildkitd.sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
+    "/var/lib/incus/unix.socket", "/run/libvirt/libvirt-sock",
+)  # fmt: skip
+_OF_ROOT: Final = ("/run/systemd/private", "/run/dbus/system_bus_socket")
+"""What would start a service for root, outside; others have to give a password there."""
+_IN_RUNTIME: Final = (
+    "docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg", "bus", "systemd/private",
+    "emacs", "keyring", "wezterm", "zellij", "hypr", "i3", "kakoune", "nvim",
+)  # fmt: skip
+_SOCKETS_IN_HOME: Final = (
+    ".docker/run/docker.sock", ".docker/desktop/docker.sock", ".colima/default/docker.sock",
+    ".gnupg/S.gpg-agent", ".gnupg/S.gpg-agent.extra", ".emacs.d/server", ".screen",
+)  # fmt: skip
+_SOCKET_VARIABLES: Final = (
+    "SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "NVIM", "NVIM_LISTEN_ADDRESS",
+    "KITTY_LISTEN_ON", "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "TMUX",
+)  # fmt: skip
+_ADDRESS: Final = re.compile(r"^(?:unix:(?://)?(?:path=)?)?(/[^,;]+)")
+_SCREENS: Final = ("/run/screen", "/run/screens", "/var/run/screen", "/tmp/screens", "/tmp/uscreens")
+_DISPLAYS: Final = "/tmp/.X11-unix"
+_OF_USER: Final = ("tmux-{}", "emacs{}", "zellij-{}", "kakoune-{}")
+"""Folders of such programs in the temporary one, with the user's number."""
+_LISTENING: Final = re.compile(
+    rb"^\S+ \S+ \S+ 00010000 .*? (/.*"
+    rb"(?:/tmux-\d+/[^/\n]+|/ssh-[^/\n]+/agent\.\d+|/\.ssh/.+|\.[A-Za-z0-9]{16}|/S\.[a-z]+-?agent[^/\n]*"
+    rb"|/vscode-[^/\n]*\.sock|/screens?/.+|/emacs\d*/[^/\n]+|/nvim[^/\n]*(?:/.+|\.\d+\.\d+)|/sway-ipc[^/\n]+"
+    rb"|/i3[^/\n]*/ipc-socket[^/\n]+|/kitty[^/\n]*|/[Aa]lacritty[^/\n]*\.sock|/wezterm/[^/\n]+|/zellij[^\n]+))$",
+    re.M,
+)
+"""Lines of the kernel's table: a path that something listens on which can start programs."""
+_BEFORE_ITS_NAME: Final = re.compile(r"\.[A-Za-z0-9]{16}$")
+"""What ssh puts at the end while it makes the socket of a shared connection: the kernel knows it by that."""
+_TABLE: Final = "/proc/net/unix"
+_LONGEST_TABLE: Final = 4_000_000
+_ACCEPTING: Final = 0x10000
+"""The flag of a socket that listens, in /proc/net/unix."""
+
+
+def sockets_out(home: str, env: Mapping[str, str]) -> Iterator[str]:
+    """Where they are or would be: sockets, and folders full of them. Blocks."""
+    user = os.getuid()
+    runtime = env.get("XDG_RUNTIME_DIR", "") or f"/run/user/{user}"
+    yield from (*_ENGINES, *(() if user else _OF_ROOT), *_SCREENS, _DISPLAYS)
+    yield from (f"{runtime}/{name}" for name in _IN_RUNTIME)
+    yield from (f"{home}/{name}" for name in _SOCKETS_IN_HOME)
+    yield from (f"/tmp/{name.format(user)}" for name in _OF_USER)
+    yield from _multiplexers(env)
+    for variable in _SOCKET_VARIABLES:
+        if found := _ADDRESS.match(env.get(variable, "")):
+            yield found[1]
+    if env.get("SCREENDIR", "").startswith("/"):
+        yield env["SCREENDIR"]
+    if env.get("WAYLAND_DISPLAY"):
+        yield os.path.join(runtime, env["WAYLAND_DISPLAY"])  # noqa: PTH118 - it may be absolute
+    yield from _listened_on()
+
+
+def make_multiplexer_folders(env: Mapping[str, str]) -> None:
+    """Make the folder of tmux where there is none yet: a server that is started during a command is then out of its
+    reach as well, and no command can be the one to make it."""
+    if shutil.which("tmux", path=env.get("PATH")):
+        for folder in _multiplexers(env):
+            with suppress(OSError):
+                os.mkdir(folder, 0o700)  # noqa: PTH102 - a text, and no path made of it
+
+
+def _multiplexers(env: Mapping[str, str]) -> Iterator[str]:
+    for base in dict.fromkeys(("/tmp", env.get("TMUX_TMPDIR", ""))):
+        if base.startswith("/"):
+            yield f"{base.rstrip('/')}/tmux-{os.getuid()}"
+
+
+def _listened_on() -> Iterator[str]:
+    try:
+        with open(_TABLE, "rb", buffering=0) as file:  # noqa: PTH123 - before each command
+            table = file.read(_LONGEST_TABLE)
+            while more := file.read(_LONGEST_TABLE):
+                table += more
+    except OSError:
+        return
+    for found in _LISTENING.finditer(table):
+        path = os.fsdecode(found[1])
+        yield path
+        yield _BEFORE_ITS_NAME.sub("", path)
+
+
+def bound_sockets(table: Path) -> tuple[str, ...]:
+    """The local sockets that programs of this machine listen on, by their paths, from the kernel's table."""
+    try:
+        lines = table.read_bytes().splitlines()[1:]
+    except OSError:
+        return ()
+    found = []
+    for fields in (line.split(maxsplit=7) for line in lines):
+        path = os.fsdecode(fields[7]) if len(fields) > 7 else ""
+        if path.startswith("/") and int(fields[3], 16) & _ACCEPTING and Path(path).is_socket():
+            found.append(path)
+    return tuple(sorted(set(found)))

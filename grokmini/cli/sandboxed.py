@@ -116,6 +116,7 @@ def around_of(root: Root, directory: Path | None, cwd: Path | None = None) -> Ar
     places = (
         {name: os.path.realpath(path) for name, path in root.places._asdict().items()} if root.places else {}
     )
+    dot_git = (cwd or root.cwd) / ".git"
     given = (root.places.config, root.places.data, root.places.state) if root.places else ()
     session = os.path.realpath(directory) if directory is not None else ""
     return Around(
@@ -125,6 +126,7 @@ def around_of(root: Root, directory: Path | None, cwd: Path | None = None) -> Ar
         scratch=session and f"{session}/{SCRATCH}",
         kept=(f"{session}/{TOOL_OUTPUT}", f"{session}/{PROMPTS}") if session else (),
         given=tuple(map(str, given)),
+        git_link=os.path.realpath(dot_git) if dot_git.is_symlink() else "",
         protect_secrets=root.settings.sandbox.protect_secrets,
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,7 @@ from grokmini.sandbox.launch import (
     hand_over,
     start_launcher,
 )
+from grokmini.sandbox.nested import GitWatch
 from grokmini.sandbox.own_folders import make_own
 from grokmini.sandbox.pipe import side_channel
 from grokmini.sandbox.plan import is_unconfined, launcher_plan
@@ -110,6 +111,7 @@ class SandboxedRunner:
         self._closing: set[asyncio.Task[None]] = set()
         self._spared: frozenset[str] | None = None
         """What leads git elsewhere and was there before any command."""
+        self._watch = GitWatch()
         self._lock = asyncio.Lock()
         self._closed = False
 
@@ -312,7 +314,8 @@ class SandboxedRunner:
         missing = losses(policy, mechanisms)
         label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
         hint = remedy(mechanisms) if missing else WAY_OUT if mounts.doors else ""
-        notices = (*policy.notices, *missing_notices(policy, launcher.ready.missing))
+        self._watch.look(policy.write_roots)
+        notices = (*policy.notices, *missing_notices(policy, launcher.ready.missing), *self._watch.told)
         enforcement = Enforcement(
             label if confined else "none", blocked and confined, confined, lost, hint, notices
         )
@@ -323,6 +326,15 @@ class SandboxedRunner:
             await launcher.close()
             raise
         return _Session(policy, launcher, enforcement, anchors, folders, keeper)
+
+    def _tell_settings(self, session: _Session) -> None:
+        """Say what a command left for git to run."""
+        current = self._session
+        if current is None or self._closed or not self._watch.look(session.policy.write_roots):
+            return
+        notices = dict.fromkeys((*current.enforcement.notices, *self._watch.told))
+        current.enforcement = replace(current.enforcement, notices=tuple(notices))
+        self._on_proof()
 
     def _retire(self, session: _Session) -> None:
         """Let a launcher go as soon as nothing runs in it."""
@@ -370,6 +382,7 @@ class SandboxedRunner:
             session.commands.discard(command)
             if not spec.outside:
                 remove_redirections(session.folders, self._spared or ())
+                self._tell_settings(session)
             if session in self._retired:
                 self._retire(session)
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.nested import repositories
 from grokmini.sandbox.redirections import opened
 from grokmini.text.regular import read_start
 
@@ -37,6 +38,8 @@ def git_folders(cwd: str) -> tuple[str, ...]:
         dot = folder / ".git"
         if dot.is_dir() and not dot.is_symlink() and (folder == real or _real_git_folder(dot)):
             return (str(dot),)
+        if dot.is_symlink() and _real_git_folder(dot):
+            return (os.path.realpath(dot),)
         if dot.is_file():
             return _linked(folder, dot)
     return ()
@@ -75,8 +78,15 @@ def git_roots(cwd: str) -> tuple[str, ...]:
 
 def git_protected(cwd: str) -> tuple[str, ...]:
     """What steers git in these folders, there or not; with no repository yet, where it would be."""
-    folders = git_folders(cwd) or (f"{cwd}/.git",)
+    known = git_folders(cwd)
+    folders = dict.fromkeys(known or (f"{cwd}/.git",))
     found = list(_own_pointers(cwd))
+    for number, one in enumerate(repositories(cwd)):
+        if Path(one.marker).is_symlink():
+            found += [f"{one.marker}/{name}" for name in _ALWAYS]  # through the link, which is told by that
+        if number or not known:
+            folders[one.folder] = None
+            found += () if Path(one.marker).is_dir() else (one.marker,)
     for folder in folders:
         found += [f"{folder}/{name}" for name in _ALWAYS]
         found += [f"{folder}/{name}" for name in _WHERE_THERE if os.path.lexists(f"{folder}/{name}")]

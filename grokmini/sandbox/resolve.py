@@ -48,6 +48,7 @@ class Around:
 
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
     model to read. `given` are our own folders as the environment names them, links and all.
+    `git_link` is where a link `.git` of the folder led before any command.
     `former` are folders that commands could write before: links in them may be theirs, too.
     """
 
@@ -62,6 +63,7 @@ class Around:
     kept: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    git_link: str = ""
     protect_secrets: bool = True
     protect_env_files: bool = False
 
@@ -80,7 +82,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     extra = tuple(filter(None, (_place(path, around, "write", following) for path in profile.write)))
     writes = list(extra)
     if profile.base in ("workspace", "strict"):
-        writes = [around.cwd, *_repositories(around.cwd), *writes]
+        writes = [around.cwd, *_repositories(around), *writes]
     strict = profile.base == "strict"
     devbox = profile.base == "devbox"
     reads = [_place(path, around, "read", following) for path in profile.read]
@@ -172,9 +174,13 @@ def _writable(profile: Profile, around: Around) -> Iterator[str]:
         yield os.path.realpath(own)
 
 
-def _repositories(cwd: str) -> tuple[str, ...]:
-    """The git folders elsewhere that commits in it write; none by a folder that has come to be another one."""
-    return git_roots(cwd) if os.path.realpath(cwd) == cwd else ()
+def _repositories(around: Around) -> tuple[str, ...]:
+    """The git folders elsewhere that commits in the folder write; none by a folder that has come to be another one,
+    nor by a link that a command may have made.
+    """
+    found = git_roots(around.cwd) if os.path.realpath(around.cwd) == around.cwd else ()
+    by_link = Path(around.cwd, ".git").is_symlink()
+    return tuple(path for path in found if not by_link or path == around.git_link)
 
 
 def _wide(writes: list[str], around: Around) -> Iterator[str]:

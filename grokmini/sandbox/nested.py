@@ -1,0 +1,135 @@
+"""Repositories that git goes into from another: those that an index names, and one that a `.git` file names.
+
+A plain `git status` goes into them and obeys their settings, whoever made them. Runs no git.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from grokmini.text.git_settings import executable_setting, gitlinks
+from grokmini.text.regular import read_start
+
+_MOST: Final = 200
+_LONGEST: Final = 4_096
+_PREFIX: Final = "gitdir:"
+_SETTINGS: Final = ("config", "config.worktree")
+
+
+class Repository(NamedTuple):
+    """The folder of files, what is called `.git` there, and the real git folder that it leads to."""
+
+    top: str
+    marker: str
+    folder: str
+
+
+def repositories(cwd: str) -> Iterator[Repository]:
+    """The repository that git finds from a folder, and those in it that its index names, and theirs."""
+    real = Path(os.path.realpath(cwd))
+    top = next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), None)
+    waiting = [found for found in (top and _repository(str(top)),) if found]
+    seen: set[str] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop(0)
+        if one.folder in seen:
+            continue
+        seen.add(one.folder)
+        yield one
+        below = (_repository(f"{one.top}/{path}") for path in _links_of(one.folder) if _is_within(path))
+        waiting += (found for found in below if found)
+
+
+class GitWatch:
+    """What commands left in the settings of repositories for git to run, besides what was there at the first look."""
+
+    def __init__(self) -> None:
+        self._looked_at: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._known: set[str] | None = None
+        self.told: tuple[str, ...] = ()
+
+    def look(self, roots: Iterable[str]) -> bool:
+        """Look at the repositories in these folders; whether there is something new to tell."""
+        found = {
+            reason: one.top for root in roots for one in repositories(root) for reason in self._reasons(one)
+        }
+        if self._known is None:
+            self._known = set(found)
+        new = [reason for reason in found if reason not in self._known]
+        self._known.update(new)
+        self.told += tuple(
+            f"git settings: {reason}, since a command: a plain `git status` in {found[reason]} or above would run "
+            "what that names, outside of the sandbox. Look at it before git is used there."
+            for reason in new
+        )
+        return bool(new)
+
+    def _reasons(self, one: Repository) -> Iterator[str]:
+        for folder in dict.fromkeys((one.folder, _common(one.folder))):
+            for name in _SETTINGS:
+                if reason := self._reason(f"{folder}/{name}"):
+                    yield reason
+
+    def _reason(self, path: str) -> str:
+        now = _identity(path)
+        if not now:
+            return ""
+        before, reason = self._looked_at.get(path, ((), ""))
+        if before != now:
+            reason = executable_setting(Path(path))
+            if reason.endswith(" sets core.worktree") and "/modules/" in path:
+                reason = ""  # git itself writes that for a submodule
+            self._looked_at[path] = (now, reason)
+        return reason
+
+
+def _repository(top: str) -> Repository | None:
+    marker = f"{top}/.git"
+    if os.path.isdir(marker):  # noqa: PTH112 - before each command
+        return Repository(top, marker, os.path.realpath(marker))
+    try:
+        text = os.fsdecode(read_start(marker, _LONGEST))
+    except OSError:
+        return None
+    named = text.removeprefix(_PREFIX).strip()
+    if not text.startswith(_PREFIX) or not named or "\0" in named:
+        return None
+    return Repository(top, marker, os.path.realpath(os.path.join(top, named)))  # noqa: PTH118 - texts
+
+
+def _common(folder: str) -> str:
+    try:
+        named = os.fsdecode(read_start(f"{folder}/commondir", _LONGEST)).strip()
+    except OSError:
+        return folder
+    return folder if "\0" in named else os.path.realpath(os.path.join(folder, named))  # noqa: PTH118 - texts
+
+
+def _is_within(path: str) -> bool:
+    return not path.startswith("/") and ".." not in path.split("/")
+
+
+def _links_of(folder: str) -> tuple[str, ...]:
+    index = f"{folder}/index"
+    identity = _identity(index)
+    return _read_links(index, identity) if identity else ()
+
+
+@lru_cache(maxsize=32)
+def _read_links(index: str, _identity_then: tuple[int, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(gitlinks(Path(index)))
+    except OSError:
+        return ()
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    try:
+        info = os.stat(path)  # noqa: PTH116 - before each command
+    except OSError:
+        return ()
+    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)

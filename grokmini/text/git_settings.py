@@ -1,0 +1,144 @@
+"""What a repository's settings name to be run, and the submodules of its index, read from the files. Runs no git."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from grokmini.text.regular import read_start
+
+MAX_CONFIG_BYTES = 1_000_000
+MAX_INDEX_BYTES = 64_000_000
+
+_SECTIONS = frozenset(
+    {"alias", "pager", "include", "includeif", "protocol", "gpg", "credential", "difftool", "mergetool", "hook",
+     "sendemail", "man", "browser", "web", "instaweb", "trailer", "uploadpack", "guitool"}
+)  # fmt: skip
+_KEYS = frozenset(
+    {"fsmonitor", "pager", "editor", "sshcommand", "askpass", "hookspath", "gitproxy", "alternaterefscommand",
+     "external", "command", "cmd", "textconv", "clean", "smudge", "process", "driver", "difffilter", "program",
+     "uploadpack", "receivepack", "vcs", "helper", "worktree", "sshvariant", "packobjectshook", "attributesfile",
+     "partialclone", "promisor", "update"}
+)  # fmt: skip
+_LFS = frozenset({"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process"})
+_SETTING = re.compile(r"^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$", re.DOTALL)
+_GITLINK = b"\x00\x00\xe0\x00"
+
+
+def executable_setting(file: Path) -> str:
+    """What in a file of settings makes git run a program of its choice; empty when nothing does.
+
+    Whatever cannot be read or understood counts.
+    """
+    try:
+        data = read_start(file, MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return f"{file} cannot be read"
+    if len(data) > MAX_CONFIG_BYTES:
+        return f"{file} cannot be read"
+    for section, key, value in _settings(data.decode("utf-8", "replace")):
+        if not section:
+            return f"{file} cannot be understood"
+        if section == "filter" and value in _LFS:
+            continue
+        if key == "fsmonitor" and value.casefold() in ("false", "true", "no", "yes", "0", "1", "off", "on"):
+            continue
+        if key == "worktree" and section == "core" and file.parent.parent.name == "modules":
+            continue
+        if key == "update" and not value.startswith("!"):
+            continue
+        if section in _SECTIONS or key in _KEYS:
+            return f"{file} sets {section}.{key}"
+    return ""
+
+
+def _settings(text: str) -> Iterator[tuple[str, str, str]]:
+    """Section (without its subsection), key, value of each setting, lower case but for the value.
+
+    A line that is not understood gives an empty section.
+    """
+    section = ""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\\\n", " ").split("\n")
+    for raw in lines:
+        line = raw.strip()
+        if line.startswith("["):
+            header, closed, line = _header(line)
+            if not closed:
+                yield "", "", ""
+                return
+            section = header
+        if not line or line[0] in "#;":
+            continue
+        found = _SETTING.match(line)
+        if found is None:
+            yield "", "", ""
+            return
+        yield section, found[1].casefold(), _value(found[2] or "")
+
+
+def _header(line: str) -> tuple[str, bool, str]:
+    """A section's name, whether the header is closed, and what stands behind it on the line."""
+    quoted = False
+    position = 1
+    while position < len(line):
+        char = line[position]
+        if quoted and char == "\\":
+            position += 1
+        elif char == '"':
+            quoted = not quoted
+        elif char == "]" and not quoted:
+            name = line[1:position].split('"')[0].strip().split(".")[0]
+            return name.casefold(), bool(name), line[position + 1 :].strip()
+        position += 1
+    return "", False, ""
+
+
+def _value(text: str) -> str:
+    for mark in ("#", ";"):
+        if '"' not in text:
+            text = text.partition(mark)[0]
+    return text.strip().strip('"')
+
+
+def gitlinks(index: Path) -> list[str]:
+    """The paths of submodules in git's index. Raises `OSError` when it cannot be read."""
+    if not index.is_file():
+        return []
+    data = read_start(index, MAX_INDEX_BYTES + 1)
+    if len(data) > MAX_INDEX_BYTES:
+        raise OSError("the index is too large")
+    if _GITLINK not in data:
+        return []
+    version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
+    config = index.parent / "config"
+    other_hash = config.is_file() and b"sha256" in read_start(config, MAX_CONFIG_BYTES).lower()
+    if data[:4] != b"DIRC" or version not in (2, 3, 4) or other_hash:
+        raise OSError("the index has an unknown form")
+    paths: list[str] = []
+    at, name = 12, b""
+    for _ in range(count):
+        flags = int.from_bytes(data[at + 60 : at + 62], "big")
+        start = at + 62 + (2 if flags & 0x4000 else 0)
+        kept, start = _kept(data, start, name) if version == 4 else (b"", start)
+        end = data.find(b"\x00", start)
+        if end < 0:
+            raise OSError("the index is cut short")
+        name = kept + data[start:end]
+        if data[at + 24 : at + 28] == _GITLINK:
+            paths.append(os.fsdecode(name))
+        at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
+    return paths
+
+
+def _kept(data: bytes, at: int, name: bytes) -> tuple[bytes, int]:
+    """What version 4 keeps of the name before, and where the rest of this name begins."""
+    count = -1
+    while True:
+        byte = data[at : at + 1] or b"\0"
+        count, at = (count + 1 << 7) + (byte[0] & 127), at + 1
+        if byte[0] < 128:
+            return name[: len(name) - count], at

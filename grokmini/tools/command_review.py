@@ -16,6 +16,8 @@ from grokmini.tools.shell_parse import Command, Script, Word, parse
 
 Allowed: TypeAlias = Callable[[Command], bool]
 
+MAX_LOOKS = 2_000
+"""Parts of a command times the folders that each may be in, up to which it is followed from folder to folder."""
 DEV_NULL = Word("/dev/null")
 
 
@@ -80,9 +82,13 @@ def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
     folders = [folder]
     parts: list[Part] = []
     trust: dict[Path, str] = {}
+    looks = 0
     for command in script.commands:
         target = _cd_target(command, folders[-1])
-        if target is not None:
+        looks += len(folders) if len(folders) > 1 else 0
+        if looks > MAX_LOOKS:
+            parts.append(Part(command, "it changes folders too often to be followed"))
+        elif target is not None:
             inside = target.is_relative_to(real_path(root))
             parts.append(Part(command, "" if inside else f"it leaves {root.name or root} for {target}"))
             folders.append(target)
@@ -92,7 +98,7 @@ def review(text: str, folder: Path, root: Path, protected: Protected) -> Review:
     every = (*script.commands, *script.nested)
     named = named_paths((word for one in every for word in (*one.words, *one.reads, *one.writes)), folders)
     written = named_paths((word for one in every for word in one.writes), folders)
-    obscure = found.obscure or len(named) >= MAX_PATHS
+    obscure = looks > MAX_LOOKS or found.obscure or len(named) >= MAX_PATHS
     return Review(
         text, script, tuple(parts), tuple(found.found), obscure, tuple(folders), dangers, named, written
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from grokmini.tools.command_reads import expand_wildcards
 from grokmini.tools.command_review import Review
 from grokmini.tools.path_rules import allows_path
-from grokmini.tools.protected import forms, word_paths
+from grokmini.tools.protected import forms, named_paths
 from grokmini.tools.rules import Rule, allows_command, governs
 from grokmini.tools.shell_parse import Command, Script, Word
 
@@ -22,11 +22,10 @@ _ONLY_NAMES = frozenset(
 _GIT_ONLY_NAMES = frozenset({"status", "ls-files", "ls-tree", "check-ignore", "rev-parse"})
 
 
-def is_env_file(path: Path, project: Path) -> bool:
-    """Whether the path, as given or with its links resolved, is such a file of the project."""
-    roots = forms(project)
-    for form in forms(path):
-        if form.name.startswith(PREFIX) and any(form.is_relative_to(root) for root in roots):
+def is_env_file(path_forms: Sequence[Path], project: Path) -> bool:
+    """Whether one of a path's forms (as given, and with its links resolved) is such a file of the project."""
+    for form in path_forms:
+        if form.name.startswith(PREFIX) and any(form.is_relative_to(root) for root in forms(project)):
             return os.path.lexists(form) and not form.is_dir()
     return False
 
@@ -43,21 +42,19 @@ def shown_env_file(reviewed: Review, project: Path, rules: Sequence[Rule], root:
 
 def _shown(reviewed: Review, project: Path, allowed: Callable[[Command], bool]) -> Iterator[Path]:
     """Those that a part would show that only reads and is not allowed by itself."""
-    for part in reviewed.parts:
-        command = part.command
-        if part.objection or _shows_only_names(command) or allowed(command):
-            continue
-        for folder in reviewed.folders:
-            for word in (*command.words[1:], *command.reads):
-                behind = Word(word.text.rpartition(":")[2])
-                yield from (
-                    path
-                    for one in dict.fromkeys((word, behind))
-                    for path in word_paths(one, folder)
-                    if is_env_file(path, project)
-                )
-        wild = reviewed._replace(script=Script((command,)), invocations=())
-        yield from (path for path in expand_wildcards(wild).paths if is_env_file(path, project))
+    shows = [
+        part.command
+        for part in reviewed.parts
+        if not part.objection and not _shows_only_names(part.command) and not allowed(part.command)
+    ]
+    words = dict.fromkeys(word for command in shows for word in (*command.words[1:], *command.reads))
+    behind = [Word(word.text.rpartition(":")[2]) for word in words if ":" in word.text]
+    likely = sorted((*words, *behind), key=lambda word: PREFIX not in word.text)  # only so many are looked at
+    for path, path_forms in named_paths(likely, reviewed.folders).items():
+        if is_env_file(path_forms, project):
+            yield path
+    wild = reviewed._replace(script=Script(tuple(shows)), invocations=())
+    yield from (path for path in expand_wildcards(wild).paths if is_env_file(forms(path), project))
 
 
 def _shows_only_names(command: Command) -> bool:

@@ -385,7 +385,7 @@ class PermissionPolicy:
             return shown_env_file(call.review, project, self._allow_rules(), call.root)
         if call.subject.rule_name not in _READS or self._allowed(call):
             return None
-        return next((path for path in _subject_paths(call) if is_env_file(path, project)), None)
+        return next((path for path in _subject_paths(call) if is_env_file(forms(path), project)), None)
 
     def _names_danger(self, call: _Call, reviewed: Review) -> bool:
         """Whether a rule allows the dangerous parts by name, not by a wide prefix that happens to cover them.

@@ -62,7 +62,10 @@ def test_an_error_is_told_with_what_to_do() -> None:
 def test_what_was_denied_is_told_with_the_rule_that_allows_it_ready_to_paste() -> None:
     ended = msgspec.structs.replace(ENDED, exit_code=4, denied=("Bash(echo 'x')",))
     (line,) = told(ended)
-    assert line.splitlines()[1] == "  allow it with --allow 'Bash(echo '\"'\"'x'\"'\"')' or another --permission-mode"
+    assert (
+        line.splitlines()[1]
+        == "  allow it with --allow 'Bash(echo '\"'\"'x'\"'\"')' or another --permission-mode"
+    )
 
 
 @pytest.mark.parametrize("rule", ["Bash(mkdir x\nimport os)", "Bash(mkdir x\u240aimport os)"])

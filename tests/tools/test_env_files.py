@@ -115,6 +115,16 @@ def test_a_rule_for_the_command_lets_it_show_them(tmp_path: Path) -> None:
     assert ground_in(tmp_path, allow=["Bash(cat *)"]).run("cat .env") == Allow()
 
 
+def test_many_words_and_folders_hide_none_and_cost_little(tmp_path: Path) -> None:
+    import time
+
+    ground = ground_in(tmp_path)
+    begin = time.process_time()
+    assert word(ground.run("cat " + "".join(f"f{number} " for number in range(5_000)) + ".env")) == "ask"
+    ground.run("ls" + " && cd a && cat .e*" * 1_000)
+    assert time.process_time() - begin < 5.0
+
+
 async def test_in_a_session_nothing_of_it_is_read_before_a_yes(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()

@@ -429,6 +429,14 @@ def test_an_unknown_answer_is_no_rule(tmp_path: Path) -> None:
         Ground(tmp_path).policy.remember(PermissionAnswer("allow", "session", "Nonsense(x)"))
 
 
+def test_a_command_that_changes_folders_again_and_again_is_asked_about_and_not_followed(tmp_path: Path) -> None:
+    often = "ls" + " && cd a && cat x" * 1_000
+    asked = Ground(tmp_path).run(often)
+    assert isinstance(asked, Ask) and "too often to be followed" in " ".join(asked.details)
+    assert word(Ground(tmp_path, deny=["Read(secret)"]).run(often)) == "deny"
+    assert Ground(tmp_path).run("ls" + " && cd a && cat x" * 20) == Allow()
+
+
 def test_judging_a_very_long_command_is_quick(tmp_path: Path) -> None:
     import time
 

@@ -29,8 +29,9 @@ class PermissionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class ShellSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`[shell]`: limits of commands, in seconds and characters; `keep_env` names the variables that commands get although
-    they look like secrets.
+    """`[shell]`: limits of commands, in seconds and characters.
+
+    `keep_env` names the variables that commands get although they look like secrets.
     """
 
     timeout_secs: float = 120.0

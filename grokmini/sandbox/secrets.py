@@ -55,8 +55,9 @@ OWN_KEYS: Final = ("auth.json", "credentials.json")
 
 def secret_paths(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that are there now, with links resolved. `own` are our own folders that may hold keys. Blocks."""
-    files = (path for path in _files(Path(home), env, own) if Path(path).exists())
-    sockets = (path for path in sockets_out(home, env) if Path(path).exists())
+    # What lies where the person cannot look is no secret of theirs to hide: `Path.exists` would raise.
+    files = (path for path in _files(Path(home), env, own) if os.path.exists(path))  # noqa: PTH110
+    sockets = (path for path in sockets_out(home, env) if os.path.exists(path))  # noqa: PTH110
     found = dict.fromkeys(map(os.path.realpath, (*files, *_with_content(Path(home), env), *sockets)))
     return tuple(path for path in sorted(found) if not any(str(above) in found for above in Path(path).parents))
 

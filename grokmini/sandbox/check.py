@@ -168,7 +168,8 @@ def _attempts(policy: Policy, has: Mechanisms, at: Site) -> Iterator[Attempt]:
         found = attempt(ways.RENAME, str(git))
         yield found if found.promise == "promised" else found._replace(untried="it would be renamed")
     for path in policy.denied:
-        yield attempt(ways.DENIED, path)
+        if not Path(path).is_socket():  # these are connected to, not read
+            yield attempt(ways.DENIED, path)
     file = next((path for path in policy.denied if Path(path).is_file()), None)
     for way in ways.DENIED_FILE if file else ():
         yield attempt(way, file or "")

@@ -119,7 +119,8 @@ def _movable(policy: Policy) -> Iterator[str]:
 
 
 def _is_readable(path: str, policy: Policy) -> bool:
-    return policy.read_all or is_below_any(os.path.realpath(path), map(os.path.realpath, policy.read_roots))
+    roots = (*policy.read_roots, *writable_roots(policy))
+    return policy.read_all or is_below_any(os.path.realpath(path), map(os.path.realpath, roots))
 
 
 def _is_writable(path: str, policy: Policy) -> bool:

@@ -40,7 +40,7 @@ def _is_kept(kind: str, policy: Policy, has: Mechanisms, path: str) -> bool:
     if kind in ("protected", "rename"):
         return mounts or (abi > 0 and not policy.write_all and not _writable(path, policy))
     if kind == "denied":
-        roots = map(os.path.realpath, policy.read_roots)
+        roots = map(os.path.realpath, (*policy.read_roots, *writable_roots(policy)))
         hidden = not policy.read_all and not is_below_any(os.path.realpath(path), roots)
         return mounts or (abi > 0 and hidden)
     filtered = has.seccomp or bool(has.seatbelt)

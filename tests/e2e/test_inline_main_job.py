@@ -52,7 +52,7 @@ def test_the_main_job_cancelled_resized_and_continued_loses_and_doubles_nothing(
         terminal.tmux.resize(columns, rows)
         terminal.see_on_screen("1 yes", "fake-model")
         terminal.answer("1")
-        terminal.see_on_screen("sleep 1000", "begun", "Ctrl-C stops" if columns > 50 else "›")
+        terminal.see_on_screen("begun", *(("sleep 1000", "Ctrl-C stops") if columns > 50 else ("›",)))
         terminal.type("C-c")
         terminal.see("stopped")
         terminal.see_idle()

@@ -82,6 +82,8 @@ class Transcript:
         for entry in self._entries.values():
             if entry.stream is not None:
                 entry.stream.resize(self._width)
+            elif entry.closed:  # it waits for an older one to end
+                entry.ready = self._draw(entry.block)
 
     def apply(self, event: SessionEvent) -> list[Line]:
         """The lines that the event makes final, in order."""

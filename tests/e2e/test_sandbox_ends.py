@@ -45,6 +45,12 @@ def test_a_job_in_the_background_ends_with_its_call_and_that_is_said(place: Plac
     assert marked(job) == []
 
 
+def assert_all_end(job: str) -> None:
+    """Every process of the job ends, soon."""
+    until(lambda: not marked(job))
+    assert marked(job) == []
+
+
 def talk(place: Place, server: ModelServer, prompt: str) -> pexpect.spawn[str]:
     """A session at a terminal that has been told something."""
     child = place.talk("--plain", "--yolo", "--sandbox", "workspace", server=server)
@@ -72,7 +78,8 @@ def test_nothing_is_left_after_ctrl_c_during_a_call(place: Place, job: str) -> N
         child = talk(place, server, "go")
         until(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
         child.send("\x03")
-        until(lambda: not marked(job))
+        child.expect("stopped")
+        assert_all_end(job)
         child.send("/quit\r")
         child.expect(pexpect.EOF)
         child.close()
@@ -91,7 +98,7 @@ def test_nothing_is_left_when_the_program_is_killed(place: Place, job: str) -> N
         until(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
         process.kill()
         process.wait()
-        until(lambda: not marked(job))
+        assert_all_end(job)
 
 
 def add_history(place: Place) -> Path:

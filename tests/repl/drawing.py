@@ -105,7 +105,7 @@ class Drawing:
             start = min(start, self.live.cursor.row)
         return [plain(fit(row, self.size.columns)).rstrip(" ") for row in rows[start : start + limit]]
 
-    def check(self) -> None:
+    def assert_each_line_once(self) -> None:
         """Every finished line once and in order, the live rows once at the bottom, the cursor in its place."""
         rows = "\n".join(self.rows).rstrip("\n")
         committed = [plain(line).rstrip(" ") for line in self.committed]

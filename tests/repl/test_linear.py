@@ -297,8 +297,9 @@ async def test_ctrl_c_on_a_question_stops_the_turn() -> None:
         await t.session.got(commands.Prompt)
         t.session.ask("q1")
         t.person.type(b"\x03")
-        await t.session.got(commands.CancelTurn)
+        assert await t.session.got(commands.CancelTurn) == commands.CancelTurn()
         await t.person.see_prompt()
+        assert t.session.sent == [], "it is no answer"
 
 
 async def test_slash_commands_answer_and_unknown_ones_name_the_nearest() -> None:
@@ -349,6 +350,9 @@ async def test_tab_completes_commands_and_paths(tmp_path: Path) -> None:
         await t.person.see("/usage ")
         t.person.type(b"\x15", "see @calc", b"\t")
         await t.person.see("@calculator.py")
+        t.person.type("\r")
+        prompt = await t.session.got(commands.Prompt)
+        assert isinstance(prompt, commands.Prompt) and prompt.text.rstrip() == "see @calculator.py"
 
 
 async def test_what_is_said_is_broken_between_words() -> None:
@@ -356,7 +360,8 @@ async def test_what_is_said_is_broken_between_words() -> None:
     async with talk() as t:
         await t.person.see_prompt()
         t.person.type(f"/{name}\r")
-        await t.person.see(f"there is no command /{name}: /help\nlists them")
+        said = await t.person.see("lists them")
+        assert said.splitlines()[-2:] == [f"there is no command /{name}: /help", "lists them"]
 
 
 async def test_history_is_kept_for_the_next_run_and_can_be_searched(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ class Picture(NamedTuple):
     after: float
     resize: Size | None
 
-    def draw(self, drawing: Drawing) -> None:
-        """Draw it and check."""
+    def assert_drawn_whole(self, drawing: Drawing) -> None:
+        """Draw it; each finished line is then seen once, and the live rows below."""
         if self.resize is not None:
             drawing.resize(self.resize)
         first = len(drawing.committed)
@@ -36,7 +36,7 @@ class Picture(NamedTuple):
         if self.cursor is not None:
             cursor = Cursor(min(self.cursor[0], max(0, len(rows) - 1)), self.cursor[1])
         drawing.frame(lines, LiveView(rows, cursor), after=self.after)
-        drawing.check()
+        drawing.assert_each_line_once()
 
     @staticmethod
     def _line(label: str, text: int) -> Line:
@@ -67,7 +67,7 @@ def test_every_finished_line_stands_once_and_the_live_rows_once_below(
 ) -> None:
     drawing = Drawing(size, kind, by_cluster=by_cluster, colour_level=colour_level)
     for picture in frames:
-        picture.draw(drawing)
+        picture.assert_drawn_whole(drawing)
     assert drawing.exact
 
 
@@ -78,7 +78,7 @@ def test_resizes_lose_and_double_no_finished_line(
 ) -> None:
     drawing = Drawing(size, kind, by_cluster=by_cluster)
     for picture in frames:
-        picture.draw(drawing)
+        picture.assert_drawn_whole(drawing)
 
 
 def body(frame: bytes) -> str:
@@ -92,7 +92,7 @@ def test_an_equal_picture_is_no_bytes_and_a_moved_cursor_only_a_move() -> None:
     drawing.frame(live=rows("\u26a0\ufe0f warn", "> abc", cursor=Cursor(1, 5)))
     assert drawing.frame() == b""
     assert body(drawing.frame(live=rows("\u26a0\ufe0f warn", "> abc", cursor=Cursor(1, 4)))) == "\x1b[5G"
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_only_the_changed_tail_of_a_row_is_written() -> None:
@@ -100,18 +100,18 @@ def test_only_the_changed_tail_of_a_row_is_written() -> None:
     drawing.frame(live=rows("some words", "status", cursor=Cursor(1, 0)))
     frame = drawing.frame(live=rows("some words more", "status", cursor=Cursor(1, 0)))
     assert body(frame) == "\x1b[A\x1b[11G more\r\n"
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_rows_that_only_move_are_not_written_again() -> None:
     drawing = Drawing(Size(40, 10))
     status = "a status line that is long enough"
     drawing.frame(live=rows("one", status))
-    drawing.check()
+    drawing.assert_each_line_once()
     more = drawing.frame(live=rows("one", "two", "three", status))
-    drawing.check()
+    drawing.assert_each_line_once()
     less = drawing.frame(live=rows("one", status))
-    drawing.check()
+    drawing.assert_each_line_once()
     assert status not in body(more) + body(less)
 
 
@@ -121,7 +121,7 @@ def test_a_finished_line_is_printed_in_full_also_where_it_grew_in_place() -> Non
     drawing.frame(live=rows("grown in place", "> "))
     frame = drawing.frame([line_of("grown in place")], rows("> "))
     assert "grown in place" in body(frame)
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_a_finished_line_that_is_blank_holds_no_cell() -> None:
@@ -129,14 +129,14 @@ def test_a_finished_line_that_is_blank_holds_no_cell() -> None:
     drawing.frame(live=rows("tail", "> "))
     frame = drawing.frame([EMPTY, line_of("text")], rows("> "))
     assert "\x1b[J\r\x1b[K\r\ntext" in body(frame)
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_a_finished_line_wider_than_the_screen_is_left_to_the_terminal_to_wrap() -> None:
     drawing = Drawing(Size(10, 6))
     long = "x" * 35
     drawing.frame([line_of(long)], rows("> "))
-    drawing.check()
+    drawing.assert_each_line_once()
     assert drawing.terminal.lines == [long, ">"]
 
 
@@ -172,7 +172,7 @@ def test_three_hundred_lines_taller_than_the_window_all_end_in_the_scrollback() 
         lines = stream.feed(text[start : start + 7])
         drawing.frame(lines, LiveView((*stream.tail()[-12:], line_of("> "))), after=0.02)
     drawing.frame(stream.finish(), rows("> "))
-    drawing.check()
+    drawing.assert_each_line_once()
     seen = [text for text in drawing.terminal.lines if text.startswith("L")]
     assert seen == [f"L{number:03}" for number in range(1, 301)]
 
@@ -186,7 +186,7 @@ def test_an_unfinished_block_taller_than_the_screen_flashes_nothing() -> None:
         drawing.frame(lines, LiveView((*stream.tail()[-12:], line_of("> "))), after=0.02)
         assert max(drawing.terminal.moves_up, default=0) <= 22
     drawing.frame(stream.finish(), rows("> "))
-    drawing.check()
+    drawing.assert_each_line_once()
     seen = [text.strip() for text in drawing.terminal.lines]
     assert [seen.count(text) for text in code] == [1] * 90
     assert drawing.sent < 6 * sum(map(len, code))
@@ -199,12 +199,12 @@ def test_a_row_is_measured_at_its_widest_so_that_no_terminal_wraps_it() -> None:
         drawing.frame(
             live=rows("👩\u200d👩\u200d👧 ab \u26a0\ufe0f cd ef", "> \u26a0\ufe0f", cursor=Cursor(1, 4))
         )
-        drawing.check()
+        drawing.assert_each_line_once()
         drawing.frame(
             [line_of("\u2139\ufe0f info")],
             rows("👩\u200d👩\u200d👧 xy", "> \u26a0\ufe0f!", cursor=Cursor(1, 5)),
         )
-        drawing.check()
+        drawing.assert_each_line_once()
         column = drawing.terminal.column
         assert drawing.terminal.rows[drawing.terminal.cursor.row].cells[column - 1] == "!"
 
@@ -218,9 +218,9 @@ def test_typing_on_a_narrowing_window_goes_on() -> None:
     for columns in (26, 22, 10):
         drawing.resize(Size(columns, 24))
         drawing.frame()
-        drawing.check()
+        drawing.assert_each_line_once()
     drawing.frame(live=rows("> typed on", cursor=Cursor(0, 9)))
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_the_screens_first_row_is_never_deleted_as_some_terminals_would_keep_it() -> None:
@@ -228,7 +228,7 @@ def test_the_screens_first_row_is_never_deleted_as_some_terminals_would_keep_it(
     status = "a status line that is long enough"
     drawing.frame(live=rows("tail", status))
     drawing.frame(live=rows(status))
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_behind_a_doubtful_character_the_column_is_not_trusted() -> None:
@@ -236,7 +236,7 @@ def test_behind_a_doubtful_character_the_column_is_not_trusted() -> None:
         drawing = Drawing(Size(40, 10), by_cluster=by_cluster)
         drawing.frame(live=rows("> ab", "old", cursor=Cursor(0, 2)))
         drawing.frame(live=rows("> ab", "👩\u200d👩\u200d👧", cursor=Cursor(0, 2)))
-        drawing.check()
+        drawing.assert_each_line_once()
 
 
 def test_a_clock_within_a_row_is_written_alone() -> None:
@@ -244,7 +244,7 @@ def test_a_clock_within_a_row_is_written_alone() -> None:
     drawing.frame(live=rows("grok · ask · 9 s          Ctrl-C stops", cursor=Cursor(0, 0)))
     frame = drawing.frame(live=rows("grok · ask · 10 s         Ctrl-C stops", cursor=Cursor(0, 0)))
     assert body(frame) == "\x1b[14G10 s\r"
-    drawing.check()
+    drawing.assert_each_line_once()
 
 
 def test_a_tail_that_scrolls_among_rows_that_stay_is_moved_and_not_written_again() -> None:
@@ -255,10 +255,10 @@ def test_a_tail_that_scrolls_among_rows_that_stay_is_moved_and_not_written_again
     frame = drawing.frame(
         live=rows("… 4 earlier lines", *text[1:8], half, "", "> ", "status", cursor=Cursor(10, 2))
     )
-    drawing.check()
+    drawing.assert_each_line_once()
     assert half in body(frame) and text[1] not in body(frame) and len(frame) < 100
     frame = drawing.frame(live=rows("… 6 earlier lines", *text[3:11], "", "> ", "status", cursor=Cursor(10, 2)))
-    drawing.check()
+    drawing.assert_each_line_once()
     assert text[4] not in body(frame)
 
 
@@ -266,4 +266,4 @@ def test_a_wide_gap_is_stepped_over_and_nothing_else_of_it_seen() -> None:
     drawing = Drawing(Size(60, 10))
     frame = drawing.frame(live=rows("left" + " " * 30 + "right"))
     assert "left\x1b[30Cright" in body(frame)
-    drawing.check()
+    drawing.assert_each_line_once()

@@ -111,5 +111,6 @@ def test_news_of_a_resize_that_comes_late_costs_no_finished_line(
         if not late:
             drawing.terminal.finish_above(drawing.canvas.drawn.cursor.row)
     seen, place = "\n".join(drawing.terminal.lines), 0
-    for line in drawing.committed:
-        place = seen.index(line.spans[0].text, place) + 1
+    for text in (line.spans[0].text for line in drawing.committed):
+        assert text in seen[place:]
+        place = seen.index(text, place) + 1

@@ -376,6 +376,8 @@ async def test_a_size_that_came_back_is_drawn_anew_because_the_terminal_may_have
     pty.screen.resized()
     await pty.until(lambda: pty.frames == 2)
     await pty.shows("tail", ">")
+    last = pty.received.rpartition(SYNC_ON.encode())[2]
+    assert b"tail" in last and b">" in last
     pty.screen.leave()
 
 
@@ -388,4 +390,5 @@ async def test_control_strings_that_draw_nothing_go_out_with_the_next_frame(ends
     pty.screen.emit(b"\x1b]0;title\x07")
     await pty.until(lambda: pty.received.endswith(b"\x1b]0;title\x07"))
     await pty.shows(">")
+    assert pty.received.count(b"\x1b]0;title\x07") == 1
     pty.screen.leave()

@@ -21,8 +21,10 @@ async def run(argument: str, context: CommandContext) -> SetSandbox | Say:
     rows = await context.opened.sandbox()
     lines: list[Line] = []
     for label, value in rows:
-        span = Span(value)
-        lead = Span(f"{label:<{_LABEL}}", DIM)
-        lines += hanging(lambda inner, span=span: wrap_spans((span,), inner), lead, context.width)  # type: ignore[misc]
+        lines += _row(label, value, context.width)
     names = await asyncio.to_thread(context.factory.arguments, "sandbox")
     return Say((*lines, line_of(f"profiles: {', '.join(names)}"), line_of(_HINT)))
+
+
+def _row(label: str, value: str, width: int) -> list[Line]:
+    return hanging(lambda inner: wrap_spans((Span(value),), inner), Span(f"{label:<{_LABEL}}", DIM), width)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -51,12 +51,12 @@ class LogOutput:
 @contextmanager
 def log_output(*, paged: bool) -> Iterator[LogOutput]:
     """Standard output, or with `paged` at a terminal the pager, which has ended when this does."""
-    wanted = paged and sys.stdout.isatty() and not shown_by(os.environ).dumb
-    with _left_to_the_pager() if wanted else nullcontext():
-        pager = _start_pager() if wanted else None
-        if pager is not None and pager.stdin is not None:
-            yield from _into(pager, pager.stdin)
-            return
+    if paged and sys.stdout.isatty() and not shown_by(os.environ).dumb:
+        with _left_to_the_pager():
+            pager = _start_pager()
+            if pager is not None and pager.stdin is not None:
+                yield from _into(pager, pager.stdin)
+                return
     output = LogOutput(sys.stdout.buffer, sys.stdout.encoding)
     yield output
     output.flush()

@@ -16,6 +16,8 @@ from grokmini.store.locked import is_locked
 _POLL_SECONDS = 0.05
 _LEAST_ATTEMPTS = 3
 """A probe by another process holds a shared lock for an instant; one refusal proves nothing."""
+_MOST_OPENINGS = 3
+"""Some network file systems never give a file the same number twice: there no opening is found good."""
 
 
 class SessionBusyError(SessionError):
@@ -76,12 +78,9 @@ class DriverLock:
 
 
 def _locked(directory: Path) -> int:
-    """The lock file, locked. One that lost its name before it was locked holds nobody off: it is opened again.
-
-    A few times only: some network file systems never give a file the same number twice.
-    """
+    """The lock file, locked. One that lost its name before it was locked holds nobody off: it is opened again."""
     path = directory / DRIVER_LOCK
-    for left in reversed(range(_LEAST_ATTEMPTS)):
+    for left in reversed(range(_MOST_OPENINGS)):
         descriptor = open_private(path, os.O_RDWR)
         try:
             _lock(descriptor, directory)

@@ -99,6 +99,14 @@ def make_group(root: Path, cwd: Path) -> Path:
     return group
 
 
+def size_of(path: Path) -> int:
+    """Bytes of what is there, also of what cannot be read; 0 when there is nothing."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def sync_directory(path: Path) -> None:
     """Make names created in a directory survive a power cut. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -87,11 +87,10 @@ def _remove_tree(path: Path) -> None:
 def remove_empty_group(group: Path) -> None:
     """Remove the directory of a working directory's sessions if it holds none any more."""
     try:
-        for entry in group.iterdir():
-            if entry.name.startswith(DELETED):
-                _remove_tree(entry)  # whoever began to remove it may have been killed
-            elif entry.name != REAL_CWD:
-                return
+        for entry in group.glob(f"{DELETED}*"):
+            _remove_tree(entry)  # whoever began to remove it may have been killed
+        if any(entry.name != REAL_CWD for entry in group.iterdir()):
+            return
         name = group / REAL_CWD
         cwd = name.read_bytes() if name.exists() else None
         name.unlink(missing_ok=True)

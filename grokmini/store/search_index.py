@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from grokmini.protocol.codec import join_surrogates
 from grokmini.store.follow import UpdatesTail
-from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, subdirectories
+from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, size_of, subdirectories
 from grokmini.store.said import Piece, Said
 from grokmini.store.sqlite_file import is_damage, open_database, remove_database
 from grokmini.store.summary import read_summary
@@ -134,7 +134,7 @@ class SearchIndex:
             for place, path in enumerate(newest)
             if path not in known
             or known[path].seen != found[path]
-            or (place < RECENT and _size(Path(path, UPDATES)) != known[path].offset)
+            or (place < RECENT and size_of(Path(path, UPDATES)) != known[path].offset)
         ]
         self._forget(connection, [path for path in known if path not in found])
         done = 0
@@ -223,7 +223,7 @@ class SearchIndex:
         """Take in what is new of one session, unless another process has done so meanwhile."""
         directory = Path(path)
         known = _known(connection, path)
-        if known is not None and known.seen == seen and known.offset == _size(directory / UPDATES):
+        if known is not None and known.seen == seen and known.offset == size_of(directory / UPDATES):
             return
         summary = read_summary(directory)
         title, updated = (summary.title, summary.updated_at) if summary is not None else ("", 0.0)
@@ -391,10 +391,3 @@ def _mark(directory: Path, offset: int) -> bytes:
     if len(tail) < min(MARKED, offset):
         return b""
     return blake2b(head + tail, digest_size=8).digest()
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -14,12 +14,21 @@ from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
 from grokmini.protocol.items import Stored
 from grokmini.store.jsonl import CORRUPT, last_number, read_jsonl
-from grokmini.store.layout import HISTORY, SESSIONS, SUMMARY, UPDATES, decode_cwd, encode_cwd, subdirectories
+from grokmini.store.layout import (
+    HISTORY,
+    SESSIONS,
+    SUMMARY,
+    UPDATES,
+    decode_cwd,
+    encode_cwd,
+    size_of,
+    subdirectories,
+)
 from grokmini.store.lines import read_item
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles, reason_of, trouble_notice
 from grokmini.store.session_writer import Trouble
-from grokmini.store.set_aside import is_shut, refusal, set_aside, size_of
+from grokmini.store.set_aside import is_shut, refusal, set_aside
 from grokmini.store.summary import Summary, read_summary
 from grokmini.store.token_factors import read_factors
 

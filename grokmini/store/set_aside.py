@@ -41,17 +41,7 @@ def refusal(path: Path) -> OSError | None:
 
 def set_aside(path: Path) -> Path:
     """Move what is there beside it under a name that nothing has; which one. Raises `OSError`."""
-    for number in count(1):
-        beside = path.with_name(path.name + UNUSABLE + (f"-{number}" if number > 1 else ""))
-        if not os.path.lexists(beside):
-            path.rename(beside)
-            return beside
-    raise AssertionError("numbers do not end")
-
-
-def size_of(path: Path) -> int:
-    """Bytes of what is there, also of what cannot be read; 0 when there is nothing."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+    names = (path.name + UNUSABLE + (f"-{number}" if number > 1 else "") for number in count(1))
+    beside = next(place for place in map(path.with_name, names) if not os.path.lexists(place))
+    path.rename(beside)
+    return beside

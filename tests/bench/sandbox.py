@@ -26,6 +26,7 @@ from grokmini.sandbox.unconfined import UnconfinedRunner
 COMMANDS = 40
 WARM_UPS = 5
 PAUSE = 0.02
+"""Seconds between commands: an agent thinks meanwhile, and the launcher has its spares ready again."""
 SIZES = (30_000_000, 430_000_000)
 IMPORTS = 15
 ROOT = Path(__file__).resolve().parent.parent.parent

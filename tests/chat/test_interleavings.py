@@ -131,13 +131,14 @@ def test_any_sequence_of_commands_ends_in_a_history_every_format_accepts(full: b
         max_examples=FULL_EXAMPLES if full else SMALL_EXAMPLES, derandomize=True, deadline=None, database=None
     )
     @given(STEPS)
-    def accepted(steps: list[tuple[str, int]]) -> None:
-        asyncio.run(_drive(steps))
+    def assert_accepted(steps: list[tuple[str, int]]) -> None:
+        asyncio.run(assert_accepted_after(steps))
 
-    accepted()
+    assert_accepted()
 
 
-async def _drive(steps: list[tuple[str, int]]) -> None:
+async def assert_accepted_after(steps: list[tuple[str, int]]) -> None:
+    """The history that these commands leave is whole, saved, needs no repair and makes a request."""
     run = Run()
     for name, number in steps:
         await run.step(name, number)

@@ -9,6 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+PARSED_ONCE = pytest.mark.xdist_group("sources")
+"""For the tests that ask for `sources`: all in one process."""
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = ROOT / "grokmini"
 

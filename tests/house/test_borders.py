@@ -8,10 +8,9 @@ import tomllib
 
 import pytest
 
-from tests.house.sources import ROOT, sources, sources_of_tests, third_party_imports
+from tests.house.sources import PARSED_ONCE, ROOT, sources, sources_of_tests, third_party_imports
 
-pytestmark = pytest.mark.xdist_group("sources")
-"""In one process, so that the sources are parsed once."""
+pytestmark = PARSED_ONCE
 
 IMPORT_NAMES = {"prompt-toolkit": "prompt_toolkit"}
 """Distributions that are imported under another name."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
+from tests.house.sources import PARSED_ONCE, Function, Source, sources
 
-from tests.house.sources import Function, Source, sources
-
-pytestmark = pytest.mark.xdist_group("sources")
-"""In one process, so that the sources are parsed once."""
+pytestmark = PARSED_ONCE
 
 
 def public_definitions(source: Source) -> Iterator[tuple[str, ast.AST]]:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+from tests.house.sources import PARSED_ONCE, sources
 
-from tests.house.sources import sources
-
-pytestmark = pytest.mark.xdist_group("sources")
-"""In one process, so that the sources are parsed once."""
+pytestmark = PARSED_ONCE
 
 MODULE_LINES = 500
 FUNCTION_LINES = 60

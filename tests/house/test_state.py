@@ -6,12 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
+from tests.house.sources import PARSED_ONCE, Source, sources
 
-from tests.house.sources import Source, sources
-
-pytestmark = pytest.mark.xdist_group("sources")
-"""In one process, so that the sources are parsed once."""
+pytestmark = PARSED_ONCE
 
 MUTABLE_CALLS = frozenset(
     {"list", "dict", "set", "deque", "defaultdict", "OrderedDict", "Counter", "Event", "Lock", "Queue"}

@@ -28,14 +28,21 @@ async def test_two_writers_of_one_path_never_overlap_and_others_do() -> None:
 
 
 async def test_two_calls_that_need_the_same_two_paths_in_other_orders_do_not_block_each_other() -> None:
-    locks = PathLocks()
+    locks, rounds = PathLocks(), 20
+    written: list[str] = []
 
     async def write(*paths: str) -> None:
-        for _ in range(20):
+        for _ in range(rounds):
             async with locks.hold([Path(path) for path in paths]):
                 await asyncio.sleep(0)
+                written.append(paths[0])
 
-    await asyncio.wait_for(asyncio.gather(write("/a", "/b"), write("/b", "/a")), 5)
+    both = asyncio.gather(write("/a", "/b"), write("/b", "/a"))
+    await asyncio.wait([both], timeout=5)
+    ended = both.done()
+    both.cancel()
+    assert ended
+    assert sorted(written) == ["/a"] * rounds + ["/b"] * rounds
 
 
 async def test_a_lock_nobody_uses_is_forgotten_also_after_a_cancel() -> None:

@@ -22,8 +22,8 @@ def prompts_of(items: tuple[Stored, ...]) -> list[int]:
     return [index for index in indexes if index is not None]
 
 
-async def killed_once(root: Path, chance: random.Random) -> None:
-    """Kill a writer after a random number of acknowledged prompts and a random moment more."""
+async def assert_a_kill_loses_nothing(root: Path, chance: random.Random) -> None:
+    """The kill comes after a random number of acknowledged prompts and a random moment more."""
     with child("write", str(root)) as writer:
         session_id = line_from(writer)
         acknowledged = [int(line_from(writer)) for _ in range(chance.randrange(1, 12))]
@@ -48,5 +48,5 @@ async def test_a_writer_killed_at_random_loses_no_acknowledged_prompt(tmp_path: 
     print(f"seed {SEED}")
     chance = random.Random(SEED)
     for number in range(ALL_KILLS if full else KILLS):
-        await killed_once(tmp_path / str(number), chance)
+        await assert_a_kill_loses_nothing(tmp_path / str(number), chance)
         shutil.rmtree(tmp_path / str(number))

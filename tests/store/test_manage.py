@@ -220,11 +220,13 @@ async def test_opening_and_deleting_at_once_gives_the_whole_session_or_none(tmp_
 
 
 async def test_what_a_killed_deletion_left_is_in_no_list_and_goes_with_the_next(tmp_path: Path) -> None:
-    first, second = await told_session(tmp_path, 1), await told_session(tmp_path, 1)
-    first.directory.rename(first.directory.with_name(f".deleted-{first.session_id}"))
+    first, second, third = [await told_session(tmp_path, 1) for _ in range(3)]
+    left = first.directory.rename(first.directory.with_name(f".deleted-{first.session_id}"))
     store = SessionStore(tmp_path)
-    assert [info.session_id for info in store.list(9)] == [second.session_id]
+    assert [info.session_id for info in store.list(9)] == [third.session_id, second.session_id]
     with pytest.raises(SessionError, match="There is no session"):
         store.open(first.session_id)
     delete(second.directory)
+    assert (left.exists(), third.directory.exists()) == (False, True)
+    delete(third.directory)
     assert list((tmp_path / "sessions").iterdir()) == []

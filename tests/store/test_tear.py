@@ -49,8 +49,8 @@ def places(size: int, full: bool) -> Iterable[int]:
     return range(size) if full else sorted({*range(0, size, max(1, size // FEW)), size - 2, size - 1})
 
 
-async def try_all(root: Path, name: str, damage: Damage, *, full: bool) -> None:
-    """Damage that file of the sample at each place and go on with the session."""
+async def assert_goes_on(root: Path, name: str, damage: Damage, *, full: bool) -> None:
+    """With that file of the sample damaged at each place nothing else is lost, and a server takes what follows."""
     session, items = await sample_session(root / "state")
     kept = root / "kept"
     shutil.copytree(session.directory, kept)
@@ -87,17 +87,17 @@ def assert_kept(found: Iterable[Stored], wanted: list[Stored], place: int) -> No
 
 @every_file
 async def test_cut_at_any_byte(tmp_path: Path, name: str, full: bool) -> None:
-    await try_all(tmp_path, name, cut, full=full)
+    await assert_goes_on(tmp_path, name, cut, full=full)
 
 
 @every_file
 async def test_with_any_byte_flipped(tmp_path: Path, name: str, full: bool) -> None:
-    await try_all(tmp_path, name, flip, full=full)
+    await assert_goes_on(tmp_path, name, flip, full=full)
 
 
 @every_file
 async def test_with_an_end_of_zeros(tmp_path: Path, name: str) -> None:
-    await try_all(tmp_path, name, zeroed, full=False)
+    await assert_goes_on(tmp_path, name, zeroed, full=False)
 
 
 async def test_what_was_learnt_of_models_may_be_cut_at_any_byte(tmp_path: Path) -> None:

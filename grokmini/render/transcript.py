@@ -50,13 +50,15 @@ class Shown(NamedTuple):
 
 
 class _Entry:
-    """A block on its way: its lines not yet committed, and its text's stream while it is one."""
+    """A block on its way: its lines not yet committed; of a text what came of it, and the stream that draws it."""
 
     def __init__(self, block: Block, stream: MarkdownStream | None) -> None:
         self.block = block
         self.stream = stream
+        self.text: list[str] = []
         self.ready: list[Line] = []
         self.closed = False
+        self.discarded = False
 
 
 class Transcript:
@@ -80,10 +82,10 @@ class Transcript:
         """Draw at another width from now on."""
         self._width = max(1, width)
         for entry in self._entries.values():
-            if entry.stream is not None:
+            if entry.ready:  # it waits for an older one to end: nothing of it is out
+                self._draw_anew(entry)
+            elif entry.stream is not None:
                 entry.stream.resize(self._width)
-            elif entry.closed:  # it waits for an older one to end
-                entry.ready = self._draw(entry.block)
 
     def apply(self, event: SessionEvent) -> list[Line]:
         """The lines that the event makes final, in order."""
@@ -121,6 +123,7 @@ class Transcript:
             case Grew(block_id, text):
                 entry = self._entries[block_id]
                 if entry.stream is not None:
+                    entry.text.append(text)
                     entry.ready += entry.stream.feed(text)
             case Changed(block):
                 self._entries[block.id].block = block
@@ -130,10 +133,19 @@ class Transcript:
                 assert_never(change)
 
     def _close(self, entry: _Entry, block: Block, discarded: bool) -> None:
-        entry.block, entry.closed = block, True
+        entry.block, entry.closed, entry.discarded = block, True, discarded
         if entry.stream is None:
             entry.ready = self._draw(block)
         elif not discarded:
+            entry.ready += entry.stream.finish()
+
+    def _draw_anew(self, entry: _Entry) -> None:
+        entry.stream = self._stream_for(entry.block)
+        if entry.stream is None:
+            entry.ready = self._draw(entry.block)
+            return
+        entry.ready = entry.stream.feed("".join(entry.text))
+        if entry.closed and not entry.discarded:
             entry.ready += entry.stream.finish()
 
     def _stream_for(self, block: Block) -> MarkdownStream | None:

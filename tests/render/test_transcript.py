@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from grokmini.protocol.events import Notice
+import pytest
+
+from grokmini.protocol.events import Notice, TextDelta
 from grokmini.protocol.tools import ToolKind
 from grokmini.render.lines import plain
 from grokmini.render.transcript import Shown, Transcript
-from tests.render.events import ready
+from tests.render.events import finished, ready
 
 
 def test_what_waits_behind_a_running_call_is_broken_anew_for_a_new_width() -> None:
@@ -18,3 +20,23 @@ def test_what_waits_behind_a_running_call_is_broken_anew_for_a_new_width() -> No
     lines = transcript.live()
     assert all(line.width <= 40 for line in lines)
     assert text in " ".join(" ".join(map(plain, lines)).split())
+
+
+@pytest.mark.parametrize("more", ["", "\n\nAnd a last word that is still being written."])
+def test_a_text_that_waits_behind_a_running_call_is_broken_anew_and_whole(more: str) -> None:
+    words = "A paragraph of the answer that came behind a call which runs. " * 3
+
+    def shown(*widths: int) -> list[str]:
+        transcript = Transcript(widths[0], Shown())
+        transcript.apply(ready("1", ToolKind.EXECUTE, command="make"))
+        transcript.apply(TextDelta(f"{words}\n\n"))
+        transcript.apply(TextDelta(f"{words}{more}"))
+        if not more:
+            transcript.apply(Notice("info", "behind it", "sandbox"))
+            transcript.apply(ready("2", ToolKind.READ))
+        for width in widths[1:]:
+            transcript.resize(width)
+        lines = [*transcript.live(), *transcript.apply(finished("1")), *transcript.close()]
+        return [plain(line) for line in lines]
+
+    assert shown(53, 70, 40) == shown(40)

@@ -27,7 +27,9 @@ def confining_runner(
     if not platform.startswith("linux"):
         from grokmini.sandbox.seatbelt_runner import SeatbeltRunner
 
-        return SeatbeltRunner(policy, best_effort=best_effort, rescan=rescan, on_proof=on_proof)
+        return SeatbeltRunner(
+            policy, best_effort=best_effort, mechanisms=mechanisms, rescan=rescan, on_proof=on_proof
+        )
     from grokmini.sandbox.client import SandboxedRunner
 
     return SandboxedRunner(

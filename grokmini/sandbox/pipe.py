@@ -7,6 +7,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Final
 
 READ_SIZE: Final = 65_536
@@ -18,6 +19,14 @@ def side_channel() -> tuple[int, int]:
     """The descriptors of a side channel, for us to read and for the command to write."""
     reading, writing = socket.socketpair()
     return reading.detach(), writing.detach()
+
+
+def ends(made: tuple[int, int], unless_started: ExitStack, always: ExitStack) -> tuple[int, int]:
+    """Ends of which we keep that to read when a command has been started, and the other one never."""
+    reading, writing = made
+    unless_started.callback(os.close, reading)
+    always.callback(os.close, writing)
+    return reading, writing
 
 
 class PipeReader:

@@ -17,16 +17,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.degraded import how_to_get, losses, remarks, remedy
+from grokmini.sandbox.degraded import losses, remedy
 from grokmini.sandbox.launch import LAUNCHER, PYTHON
 from grokmini.sandbox.plan import is_unconfined, proof_checks
 from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.policy_runner import PolicyRunner
 from grokmini.sandbox.probe import Mechanisms, probe
-from grokmini.sandbox.roots import usable
-from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, unproved
+from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement
 from grokmini.sandbox.seatbelt import seatbelt_profile, seatbelt_words
 from grokmini.sandbox.unconfined import UnconfinedCommand, UnconfinedRunner
+from grokmini.sandbox.verdict import check_losses, check_proof, further_losses
 
 PROOF_LIMIT: Final = 30.0
 """Seconds that the proof may take."""
@@ -44,7 +44,7 @@ class _Proved(NamedTuple):
     enforcement: Enforcement
 
 
-class SeatbeltRunner:
+class SeatbeltRunner(PolicyRunner):
     """Starts commands as the policy says (a `CommandRunner`). The arguments mean what they do for `SandboxedRunner`."""
 
     def __init__(
@@ -56,27 +56,19 @@ class SeatbeltRunner:
         rescan: Callable[[], Policy] | None = None,
         on_proof: Callable[[], None] = lambda: None,
     ) -> None:
-        self._policy = policy
+        super().__init__(policy, rescan)
         self._best_effort = best_effort
         self._mechanisms = mechanisms
-        self._rescan = rescan
         self._on_proof = on_proof
         self._commands = UnconfinedRunner()
-        self._proved: _Proved | None = None
+        self._current: _Proved | None = None
         self._lock = asyncio.Lock()
         self._closed = False
 
     @property
-    def enforcement(self) -> Enforcement:
-        """What the last proof showed; before the first nothing is claimed."""
-        if is_unconfined(self._policy):
-            return UNCONFINED
-        return self._proved.enforcement if self._proved is not None else unproved(self._policy.profile)
-
-    @property
-    def policy(self) -> Policy | None:
-        """The policy of the next command, None where it allows everything."""
-        return None if is_unconfined(self._policy) else self._policy
+    def proved(self) -> Enforcement | None:
+        """What the proof of the policy in use showed."""
+        return self._current.enforcement if self._current is not None else None
 
     @property
     def idle(self) -> bool:
@@ -85,16 +77,7 @@ class SeatbeltRunner:
 
     async def prepare(self) -> Enforcement:
         """What is enforced; proves it unless that has been done. Raises `SandboxError`."""
-        return (self._proved or await self._ready()).enforcement
-
-    def expect(self, policy: Policy) -> None:
-        """Use another policy from the next command on; what runs goes on under its own."""
-        self._policy = policy
-
-    async def renew(self, policy: Policy) -> Enforcement:
-        """Use another policy from the next command on, and prove it now. Raises `SandboxError`."""
-        self.expect(policy)
-        return (await self._ready()).enforcement
+        return (self._current or await self._ready()).enforcement
 
     async def start(self, spec: CommandSpec) -> UnconfinedCommand:
         """Start a command in a session and group of its own, without a terminal, with empty input.
@@ -123,13 +106,11 @@ class SeatbeltRunner:
     async def _ready(self) -> _Proved:
         """What the next command runs under, proved anew when the policy has changed."""
         async with self._lock:
-            if self._rescan is not None and self._proved is not None:
-                self._policy = await asyncio.to_thread(self._rescan)
-            policy = usable(self._policy)
-            if self._proved is None or self._proved.policy != policy:
-                self._proved = await asyncio.to_thread(self._prove, policy)
+            policy = await self._policy_now()
+            if self._current is None or self._current.policy != policy:
+                self._current = await asyncio.to_thread(self._prove, policy)
                 self._on_proof()
-            return self._proved
+            return self._current
 
     def _prove(self, policy: Policy) -> _Proved:
         if is_unconfined(policy):
@@ -137,22 +118,13 @@ class SeatbeltRunner:
         mechanisms = self._mechanisms or probe()
         lost = losses(policy, mechanisms)
         strict = policy.explicit and not self._best_effort
-        if lost and strict:
-            raise SandboxError(
-                f"the sandbox profile {policy.profile} cannot be kept here; not enforced: {'; '.join(lost)}",
-                how_to_get(mechanisms),
-            )
+        check_losses(policy, lost, mechanisms, strict=strict)
         if mechanisms.seatbelt is None:
             return _Proved(policy, (), Enforcement("none", lost=lost, hint=remedy(mechanisms)))
         words = seatbelt_words(seatbelt_profile(with_real_paths(policy)), mechanisms.seatbelt)
         holes = holes_of(words, policy)
-        if any(hole.startswith("confine") for hole in holes) or (holes and strict):
-            raise SandboxError(
-                f"the sandbox does not hold: {'; '.join(holes)}",
-                "Report this; --sandbox off goes on without it.",
-            )
-        lost += tuple(f"the proof failed: commands can {hole}" for hole in holes)
-        lost += remarks(policy, mechanisms, as_root=os.geteuid() == 0)
+        check_proof(holes, strict=strict)
+        lost += further_losses(policy, mechanisms, holes)
         label = policy.profile if not holes else "none"
         blocked = policy.network == "blocked" and not holes
         return _Proved(policy, words, Enforcement(label, blocked, not holes, lost, notices=policy.notices))
@@ -164,7 +136,7 @@ def with_real_paths(policy: Policy) -> Policy:
     def real(paths: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(os.path.realpath(path) for path in paths if path)
 
-    protected = (os.path.join(os.path.realpath(path.parent), path.name) for path in map(Path, policy.protected))  # noqa: PTH118 - real paths are texts here
+    protected = (os.path.join(os.path.realpath(path.parent), path.name) for path in map(Path, policy.protected))
     return dataclasses.replace(
         policy,
         read_roots=real(policy.read_roots),

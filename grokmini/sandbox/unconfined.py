@@ -20,7 +20,7 @@ from typing import Final
 from grokmini.sandbox.groups import check_group
 from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
-from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader, side_channel
+from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader, ends, side_channel
 from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, ExitStatus
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
@@ -279,12 +279,12 @@ class UnconfinedRunner:
 
 def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, bool]]) -> UnconfinedCommand:
     with ExitStack() as always, ExitStack() as unless_started:
-        output_read, output_write = _ends(os.pipe(), unless_started, always)
-        lifeline_read, lifeline_write = _ends(os.pipe(), unless_started, always)
+        output_read, output_write = ends(os.pipe(), unless_started, always)
+        lifeline_read, lifeline_write = ends(os.pipe(), unless_started, always)
         inode = os.fstat(lifeline_read).st_ino
         side_read, side_write = None, subprocess.DEVNULL
         if spec.side_channel:
-            side_read, side_write = _ends(side_channel(), unless_started, always)
+            side_read, side_write = ends(side_channel(), unless_started, always)
         unless_started.callback(guardian.ended, inode)
         guardian.expect(inode)
         with lowered(limits):
@@ -304,14 +304,6 @@ def _launch(spec: CommandSpec, guardian: Guardian, limits: list[tuple[int, int, 
         command = UnconfinedCommand(process, output_read, lifeline_read, side_read, guardian.ended)
         unless_started.pop_all()
     return command
-
-
-def _ends(made: tuple[int, int], unless_started: ExitStack, always: ExitStack) -> tuple[int, int]:
-    """Ends of which we keep that to read when a command has been started, and the other one never."""
-    reading, writing = made
-    unless_started.callback(os.close, reading)
-    always.callback(os.close, writing)
-    return reading, writing
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -96,7 +96,7 @@ async def test_a_redirection_that_was_there_before_is_told_and_nobodys_to_take_a
         await said(runner, "echo ../evil >.git/commondir; rm .git/commondir", work)
         assert stray.read_text() == "../else where\n"
         stray.unlink()
-        await runner.renew(resolved(around))
+        runner.expect(resolved(around))
         await said(runner, "true", work)
         assert str(stray) not in " ".join(runner.enforcement.lost)
 

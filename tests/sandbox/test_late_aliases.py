@@ -14,6 +14,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox import aliases
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.file_guard import FileGuard, FileRefusedError
+from grokmini.sandbox.probe import Mechanisms, probe
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.resolve import resolve
 from tests.sandbox.places import said
@@ -23,10 +24,13 @@ DENY = Profile("a", "workspace", deny=("**/*.key",))
 
 
 @asynccontextmanager
-async def session(tmp_path: Path) -> AsyncIterator[tuple[SandboxedRunner, Path]]:
+async def session(
+    tmp_path: Path, mechanisms: Mechanisms | None = None
+) -> AsyncIterator[tuple[SandboxedRunner, Path]]:
     around = around_of(tmp_path)
     runner = SandboxedRunner(
         replace(resolved(around, DENY), explicit=True),
+        mechanisms=mechanisms,
         rescan=lambda: replace(resolve(DENY, around, explicit=True), temp=()),
     )
     try:
@@ -55,6 +59,18 @@ async def test_a_second_name_made_by_a_command_is_masked_too_and_commands_go_on(
         (cwd / "deep/x").unlink()  # the person can
         assert "s3cr3t" not in await said(runner, "cat late.key", cwd)
         assert (cwd / "late.key").read_text() == "s3cr3t\n"
+
+
+async def test_a_second_name_stays_masked_when_the_mounts_have_to_be_made_twice(tmp_path: Path) -> None:
+    program, once = tmp_path / "bwrap", tmp_path / "once"
+    program.write_text(f'#!/bin/sh\nrm {once} {tmp_path}/work/gone.key && exit 1\nexec {probe().bwrap} "$@"\n')
+    program.chmod(0o755)
+    async with session(tmp_path, probe()._replace(bwrap=str(program))) as (runner, cwd):
+        await said(runner, "echo s3cr3t >late.key; ln late.key x; echo gone >gone.key", cwd)
+        once.touch()
+        text = await said(runner, "cat late.key x; echo on", cwd)
+        assert not (cwd / "gone.key").exists() and "on\n" in text
+        assert "s3cr3t" not in text
 
 
 async def test_the_file_tools_know_a_second_name_before_the_next_command(tmp_path: Path) -> None:

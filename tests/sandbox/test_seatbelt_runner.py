@@ -158,7 +158,22 @@ async def test_the_policy_is_looked_at_before_each_command_and_proved_when_it_ch
     assert runner.policy is not None and runner.policy.denied == (str(later),)
     given = json.loads(log.read_text().splitlines()[-1])
     assert any(word.startswith("DENIED_") and word.endswith(f"={later}") for word in given)
-    await runner.renew(dataclasses.replace(policy, profile="other"))
+    await runner.close()
+
+
+async def test_a_policy_that_was_expected_while_the_disk_was_looked_at_is_kept(tmp_path: Path) -> None:
+    machine, _ = recording(tmp_path)
+    policy = workspace(tmp_path)
+    other = dataclasses.replace(policy, profile="other")
+
+    def rescan() -> Policy:
+        runner.expect(other)
+        return policy
+
+    runner = SeatbeltRunner(policy, mechanisms=machine, rescan=rescan)
+    for _ in range(2):
+        await (await runner.start(shell("true", tmp_path))).wait()
+    assert runner.policy == other
     await runner.close()
 
 

@@ -265,9 +265,7 @@ class Run:
         self.base.joinpath("cwd/late").write_text(SECRET)
         before, _ = await self.command("sh", "-c", "cat late")
         if self.column.startswith("C"):
-            await self.runner.renew(
-                replace(self.policy, denied=(*self.policy.denied, str(self.base / "cwd/late")))
-            )
+            self.runner.expect(replace(self.policy, denied=(*self.policy.denied, str(self.base / "cwd/late"))))
         moved, _ = await self.command("sh", "-c", "cat r16/key r16-moved/key")
         after, _ = await self.command("sh", "-c", "cat late")
         return {"r16": SECRET in moved, "r17": SECRET in before, "r18": SECRET in after}
@@ -276,7 +274,7 @@ class Run:
         """Processes and memory without end, under limits. Only as an ordinary user who has a limit himself."""
         assert os.getuid(), "the kernel bounds no processes of root"
         others = threads_of_user() if self.column == "w" else 0  # the kernel counts them too, there
-        await self.runner.renew(replace(self.policy, limits=Limits(nproc=processes, data=MEMORY)))
+        self.runner.expect(replace(self.policy, limits=Limits(nproc=processes, data=MEMORY)))
         marker, busy = f"{32_000_000 + os.getpid()}", os.getloadavg()[0] / (os.cpu_count() or 1)
         bomb = asyncio.create_task(
             self.command(PYTHON, "-c", FORK_BOMB, marker, kill_when=self.base / "temp/enough")

@@ -1,0 +1,155 @@
+"""A launcher with its policy and what runs in it, and how one comes to be: what this machine can do, the mounts, the
+start, the proof.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.anchors import Anchors
+from grokmini.sandbox.bwrap import Mounts, mounts_of
+from grokmini.sandbox.confined import SandboxedCommand
+from grokmini.sandbox.degraded import label_in_part, losses, remedy
+from grokmini.sandbox.git_care import GitCare, GitFolders
+from grokmini.sandbox.git_folders import make_steering
+from grokmini.sandbox.landlock import writable_roots
+from grokmini.sandbox.launch import LauncherProcess, start_launcher
+from grokmini.sandbox.mounted import NO_MOUNTS, launch, launch_mounted
+from grokmini.sandbox.own_folders import make_own
+from grokmini.sandbox.plan import is_unconfined, launcher_plan
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
+from grokmini.sandbox.roots import missing_notices, usable
+from grokmini.sandbox.runner import UNCONFINED, Enforcement
+from grokmini.sandbox.verdict import check_losses, check_proof, further_losses
+
+WAY_OUT: Final = "Start in another folder, or put a real folder in place of the link."
+
+
+@dataclass(eq=False)
+class Enclosure:
+    """A launcher with its policy and what runs in it."""
+
+    policy: Policy
+    launcher: LauncherProcess
+    enforcement: Enforcement
+    anchors: Anchors
+    """What the mounts lie upon and the rules belong to, and what of it was not there."""
+    folders: GitFolders = field(default_factory=GitFolders)
+    commands: set[SandboxedCommand] = field(default_factory=set)
+    starting: int = 0
+    """How many commands are being handed over."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether something runs or is about to."""
+        return bool(self.commands or self.starting)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the mounts have to be made anew."""
+        return self.anchors.replaced
+
+    async def close(self) -> None:
+        """Let the launcher go."""
+        self.anchors.close()
+        await self.launcher.close()
+        self.folders.close()
+
+
+class Opener:
+    """Opens enclosures for one runner; see there for `mechanisms` and `best_effort`. `git` begins with each."""
+
+    def __init__(self, git: GitCare, mechanisms: Mechanisms | None, *, best_effort: bool) -> None:
+        self._git = git
+        self._mechanisms = mechanisms
+        self._best_effort = best_effort
+
+    async def open(self, policy: Policy, *, later: bool) -> Enclosure:
+        """Start a launcher and judge its proof. `later`: commands ran before. Raises `SandboxError`, `OSError`."""
+        if is_unconfined(policy):
+            launcher = await start_launcher(launcher_plan(policy, NO_MECHANISMS, mounted=False))
+            return Enclosure(policy, launcher, UNCONFINED, Anchors(()))
+        mechanisms = self._mechanisms
+        if mechanisms is None:
+            mechanisms = await asyncio.to_thread(probe)
+        self._check_losses(policy, mechanisms)
+        mounts = NO_MOUNTS
+        if mechanisms.bwrap:
+            make_steering(policy.protected)
+            _make_own(policy)
+            mounts = mounts_of(policy, later=later)
+        if mounts.doors and self._is_strict(policy):
+            raise SandboxError(
+                f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",
+                f"{WAY_OUT} --sandbox-best-effort goes on without that.",
+            )
+        covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
+        roots = (*writable_roots(policy), *policy.read_roots)
+        anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
+        try:
+            return await self._opened(policy, mechanisms, mounts, anchors, later=later)
+        except BaseException:
+            anchors.close()
+            raise
+
+    async def _opened(
+        self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, anchors: Anchors, *, later: bool
+    ) -> Enclosure:
+        try:
+            mounts, launcher = await launch_mounted(policy, mechanisms, mounts, later=later)
+        except SandboxError as error:
+            if not mechanisms.bwrap:
+                raise
+            # It worked when it was tried: something of this policy's own mounts it cannot do.
+            reasons = {**mechanisms.reasons, "bubblewrap": error.message}
+            mechanisms = mechanisms._replace(bwrap=None, bwrap_network=False, reasons=reasons)
+            mounts = NO_MOUNTS
+            self._check_losses(policy, mechanisms)
+            launcher = await launch(policy, mechanisms, mounts)
+        try:
+            enforcement, folders = self._judged(policy, mechanisms, mounts, launcher)
+        except (SandboxError, OSError):
+            await launcher.close()
+            raise
+        return Enclosure(policy, launcher, enforcement, anchors, folders)
+
+    def _judged(
+        self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, launcher: LauncherProcess
+    ) -> tuple[Enforcement, GitFolders]:
+        """What is really enforced, by what the launcher tried at its start."""
+        if usable(policy) != policy:
+            raise SandboxError("a folder was replaced while the sandbox was set up", "Try again.")
+        holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
+        check_proof(holes, strict=self._is_strict(policy))
+        folders = self._git.begin(policy)
+        missing = losses(policy, mechanisms)
+        lost = (*missing, *mounts.uncovered, *self._git.lost, *further_losses(policy, mechanisms, holes))
+        confined = bool(mechanisms.landlock_abi or mechanisms.bwrap) and not holes
+        blocked = policy.network == "blocked" and (mechanisms.seccomp or mechanisms.bwrap_network)
+        label = policy.profile if confined and not missing else label_in_part(policy.profile, mechanisms)
+        hint = remedy(mechanisms) if missing else WAY_OUT if mounts.doors else ""
+        notices = (*policy.notices, *missing_notices(policy, launcher.ready.missing), *self._git.notices)
+        enforcement = Enforcement(
+            label if confined else "none", blocked and confined, confined, lost, hint, notices
+        )
+        return enforcement, folders
+
+    def _check_losses(self, policy: Policy, mechanisms: Mechanisms) -> None:
+        check_losses(policy, losses(policy, mechanisms), mechanisms, strict=self._is_strict(policy))
+
+    def _is_strict(self, policy: Policy) -> bool:
+        return policy.explicit and not self._best_effort
+
+
+def _make_own(policy: Policy) -> None:
+    try:
+        make_own(policy)
+    except OSError as error:
+        raise SandboxError(
+            f"{error.filename} cannot be made: {error.strerror}",
+            "It is for grokmini's own files, and a command must not be the first to make it: look at what is there.",
+        ) from error

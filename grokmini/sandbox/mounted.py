@@ -1,0 +1,63 @@
+"""A launcher inside of the mounts of its policy, with everything it inherits held open until it is there."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
+from grokmini.sandbox.landlock import writable_roots
+from grokmini.sandbox.launch import LAUNCHER, PYTHON, LauncherProcess, start_launcher
+from grokmini.sandbox.plan import launcher_plan
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms
+from grokmini.sandbox.roots import open_roots
+
+NO_MOUNTS = Mounts((), (), ())
+"""Where bubblewrap does not work."""
+
+
+async def launch_mounted(
+    policy: Policy, mechanisms: Mechanisms, mounts: Mounts, *, later: bool
+) -> tuple[Mounts, LauncherProcess]:
+    """The launcher in these mounts, or in what they are by now: a socket can have gone while they were made.
+
+    `later` is what it is for `mounts_of`. Raises `SandboxError`.
+    """
+    try:
+        return mounts, await launch(policy, mechanisms, mounts)
+    except SandboxError:
+        now = mounts_of(policy, later=later) if mechanisms.bwrap else mounts
+        if now == mounts:
+            raise
+        return now, await launch(policy, mechanisms, now)
+
+
+async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
+    """The launcher in exactly these mounts; they do not count without bubblewrap. Raises `SandboxError`."""
+    with ExitStack() as stack:
+        held = open_roots(writable_roots(policy)) if mechanisms.landlock_abi and not policy.write_all else {}
+        inherited = [*held.values()]
+        for fd in inherited:
+            stack.callback(os.close, fd)
+        plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None, held=held)
+        if mechanisms.bwrap is None:
+            return await start_launcher(plan, inherited=inherited)
+
+        def mask() -> int:
+            fd = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, fd)
+            inherited.append(fd)
+            return fd
+
+        words = bwrap_words(
+            policy,
+            mounts,
+            mechanisms.bwrap,
+            network=mechanisms.bwrap_network,
+            needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
+            mask=mask,
+        )
+        return await start_launcher(plan, (*words, "--"), inherited)

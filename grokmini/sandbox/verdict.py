@@ -1,0 +1,37 @@
+"""Whether what a machine keeps of a policy is enough: a profile that a person named is kept whole or not at all."""
+
+from __future__ import annotations
+
+import os
+
+from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.degraded import how_to_get, parted, remarks
+from grokmini.sandbox.policy import Policy
+from grokmini.sandbox.probe import Mechanisms
+
+
+def check_losses(policy: Policy, lost: tuple[str, ...], mechanisms: Mechanisms, *, strict: bool) -> None:
+    """Judge what this machine cannot keep. Raises `SandboxError`."""
+    if lost and strict:
+        raise SandboxError(
+            f"the sandbox profile {policy.profile} cannot be kept here; not enforced: {'; '.join(parted(lost)[0])}",
+            how_to_get(mechanisms),
+        )
+
+
+def check_proof(holes: tuple[str, ...], *, strict: bool) -> None:
+    """Judge what a confined process could do although it must not (an attempt and a path each).
+
+    Raises `SandboxError`, always for one that could not be confined at all: nothing may be run like that.
+    """
+    if any(hole.startswith("confine") for hole in holes) or (holes and strict):
+        raise SandboxError(
+            f"the sandbox does not hold: {'; '.join(holes)}",
+            "Report this; --sandbox off goes on without it.",
+        )
+
+
+def further_losses(policy: Policy, mechanisms: Mechanisms, holes: tuple[str, ...]) -> tuple[str, ...]:
+    """What is told as lost besides, once the proof has been made."""
+    failed = tuple(f"the proof failed: commands can {hole}" for hole in holes)
+    return failed + remarks(policy, mechanisms, as_root=os.geteuid() == 0)

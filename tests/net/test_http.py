@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import ssl
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
@@ -144,6 +146,24 @@ async def test_cancelling_while_waiting_for_the_head_closes_the_socket() -> None
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await asyncio.to_thread(server.requests[0].gone.wait, 5)
+
+
+async def test_a_cancel_at_any_step_of_connecting_leaves_no_socket_open() -> None:
+    http = HttpClient()
+    with ModelServer([raw(b"abc")] * 30) as server, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for steps in range(30):
+            asking = asyncio.create_task(http.post(server.url, headers={}, body=b"{}", deadlines=PATIENT))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.wait([asking])
+            if not asking.cancelled():
+                await asking.result().close()
+            del asking
+            gc.collect()
+        await http.close()
+    assert [str(warning.message) for warning in told] == []
 
 
 async def test_a_head_that_does_not_come_is_a_timeout() -> None:

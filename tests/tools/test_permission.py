@@ -441,12 +441,12 @@ def test_judging_a_very_long_command_is_quick(tmp_path: Path) -> None:
     import time
 
     ground = Ground(tmp_path, deny=["Bash(* a * b * c)", "Read(**/x/**/y)"])
-    begin = time.perf_counter()
+    begin = time.process_time()
     ground.run("./tool " + " ".join(f"{number}/a" for number in range(2_000)))
-    assert time.perf_counter() - begin < 3.0
-    begin = time.perf_counter()
+    assert time.process_time() - begin < 1.5
+    begin = time.process_time()
     ground.run("./tool " + "a " * 50_000)
-    assert time.perf_counter() - begin < 3.0
+    assert time.process_time() - begin < 1.5
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,9 @@ async def _examine_sandbox(root: Root) -> bool:
     whole = proved.confined and not proved.hint
     what = "tried: what it forbids fails" if proved.confined else "commands can do what you can"
     _print(f"{_MARKS['ok' if whole else 'warning']}  {'sandbox':<19} {proved.label}: {what}")
-    for text in filter(None, (*proved.lost, proved.hint)) if proved.confined else ():
-        _print(f"    {'':<19} {text if text == proved.hint else f'not kept: {text}'}")
+    if proved.confined:
+        for text in (*(f"not kept: {lost}" for lost in proved.lost), *filter(None, [proved.hint])):
+            _print(f"    {'':<19} {text}")
     return True
 
 

@@ -52,7 +52,7 @@ def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str], *, ru
     parser.add_argument("words", nargs="*")
     words = list(argv)
     rest: list[str] = []
-    cut = _own_words(table, words) if runs else words.index("--") if "--" in words else len(words)
+    cut = _own_words(table, words) if runs else [*words, "--"].index("--")
     if cut < len(words):
         words, rest = words[:cut], words[cut + (words[cut] == "--") :]
     found, left = parser.parse_known_args(words)

@@ -8,12 +8,12 @@ sizes until nothing can be saved, then lifts the limit.
 from __future__ import annotations
 
 import asyncio
-import resource
 import sys
 from pathlib import Path
 
 from grokmini.protocol.events import Notice
 from grokmini.store.sessions import SessionStore
+from tests.fakes.disk import files_limited_to
 from tests.store.ground import delta, exchange, new
 
 
@@ -53,15 +53,13 @@ async def starve(root: Path, limit: int) -> None:
     print(session.session_id, flush=True)
     notices: list[Notice] = []
     session.files.on_trouble = notices.append
-    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
     saved = []
-    for number in range(40):
-        for stored in exchange(number):
-            session.files.append(stored)
-        session.files.record(delta(number + 1, f"piece {number}", trace=str(number)))
-        saved.append(await session.files.flush(durable=True))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    with files_limited_to(limit):
+        for number in range(40):
+            for stored in exchange(number):
+                session.files.append(stored)
+            session.files.record(delta(number + 1, f"piece {number}", trace=str(number)))
+            saved.append(await session.files.flush(durable=True))
     saved.append(await session.files.flush(durable=True))
     await asyncio.sleep(0)
     await session.files.close()

@@ -49,7 +49,7 @@ def open_to_all() -> Iterator[Path]:
     shutil.rmtree(made)
 
 
-async def go_on(session: OpenSession, notices: list[Notice]) -> None:
+async def one_more_turn(session: OpenSession, notices: list[Notice]) -> None:
     """One more turn of a session that was opened again."""
     session.files.on_trouble = notices.append
     for stored in exchange(2):
@@ -85,7 +85,7 @@ async def test_what_is_no_file_is_moved_aside_and_a_new_record_begins(
     assert f"moved to {before.directory / ASIDE}" in again.notices[0].text
     assert len(again.items) == 8
     notices: list[Notice] = []
-    await go_on(again, notices)
+    await one_more_turn(again, notices)
     await again.files.close()
     assert notices == [], "one notice is enough"
     assert os.path.lexists(before.directory / ASIDE)
@@ -102,7 +102,7 @@ async def test_a_second_one_does_not_take_the_place_of_the_first(tmp_path: Path)
         path = before.directory / UPDATES
         a_folder(path) if path.exists() else path.mkdir()
         again = SessionStore(tmp_path).open(before.session_id)
-        await go_on(again, [])
+        await one_more_turn(again, [])
         await again.files.close()
         assert (before.directory / name).is_dir()
 
@@ -119,7 +119,7 @@ async def test_one_that_may_not_be_read_is_kept_whole_and_no_number_is_given_twi
         assert [notice.code for notice in again.notices] == ["log_unreadable"]
         assert "Permission denied" in again.notices[0].text
         notices: list[Notice] = []
-        await go_on(again, notices)
+        await one_more_turn(again, notices)
         await again.files.close()
         assert notices == []
         kept = before.directory / ASIDE
@@ -131,7 +131,7 @@ async def test_one_that_may_not_be_read_is_kept_whole_and_no_number_is_given_twi
 async def test_where_nothing_can_be_moved_the_conversation_is_saved_and_events_wait(open_to_all: Path) -> None:
     before = await stored_session(open_to_all, 2)
     control = SessionStore(open_to_all).open(before.session_id)
-    await go_on(control, [])
+    await one_more_turn(control, [])
     await control.files.close()
     log = before.directory / UPDATES
     log.chmod(0)
@@ -140,7 +140,7 @@ async def test_where_nothing_can_be_moved_the_conversation_is_saved_and_events_w
         again = SessionStore(open_to_all).open(before.session_id)
         assert again.notices == ()
         notices: list[Notice] = []
-        await go_on(again, notices)
+        await one_more_turn(again, notices)
         await until(lambda: bool(notices))
         assert [notice.code for notice in notices] == ["not_recording"]
         assert (before.directory / HISTORY).read_bytes().count(b"\n") == 16, "it is saved all the same"
@@ -160,7 +160,7 @@ async def test_one_that_becomes_a_folder_while_the_session_runs_is_told_with_the
     session = await stored_session(tmp_path, 1)
     again = SessionStore(tmp_path).open(session.session_id)
     notices: list[Notice] = []
-    await go_on(again, notices)
+    await one_more_turn(again, notices)
     a_folder(session.directory / UPDATES)
     again.files.append(exchange(3)[0])
     await until(lambda: len(notices) == 1)

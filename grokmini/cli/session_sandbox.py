@@ -107,7 +107,6 @@ class SessionSandbox:
     def move_to(self, cwd: Path) -> tuple[str, ...]:
         """See `Sandbox`."""
         current = self.runner.current
-        assert isinstance(current, DeferredRunner)
         if self._choice.profile.base == OFF:
             self._cwd = cwd
             return ()
@@ -135,9 +134,7 @@ class SessionSandbox:
 
     def look_again(self) -> None:
         """See `Sandbox`."""
-        current = self.runner.current
-        assert isinstance(current, DeferredRunner)
-        current.look_again()
+        self.runner.current.look_again()
 
     async def prove(self) -> None:
         """See `Sandbox`. Of `off` nothing is claimed, so nothing is started to prove it."""

@@ -9,6 +9,7 @@ import datetime
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -170,17 +171,13 @@ async def _confined(
     """
     directory = opened.directory if root.options.save and root.places is not None else None
     known = opened.summary.sandbox_profile
-    try:
+    async with AsyncExitStack() as unless_proved:
+        unless_proved.push_async_callback(opened.files.close)
         sandbox = SessionSandbox(root, choose(root, known, ask), directory, mechanisms)
         if sandbox.explicit:
-            try:
-                await sandbox.prove()
-            except BaseException:
-                await sandbox.runner.close()
-                raise
-    except BaseException:
-        await opened.files.close()
-        raise
+            unless_proved.push_async_callback(sandbox.runner.close)
+            await sandbox.prove()
+        unless_proved.pop_all()
     if sandbox.explicit and sandbox.profile != known:
         opened.files.runs_under(sandbox.profile)
     return sandbox

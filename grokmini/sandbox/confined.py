@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final
 
-from grokmini.sandbox.groups import check_group
-from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader
+from grokmini.sandbox.command import DRAIN_LIMIT, PipedCommand, exit_status
+from grokmini.sandbox.pipe import MAX_UNREAD
 from grokmini.sandbox.runner import ExitStatus
 
-DRAIN_LIMIT: Final = 2.0
-"""Seconds at most that an open pipe is read after its command ended."""
 
-
-class SandboxedCommand:
-    """A running command. Made by `SandboxedRunner.start` alone. Raises `SandboxError` for a number that cannot be.
+class SandboxedCommand(PipedCommand):
+    """A running command. Made by `SandboxedRunner.start` alone.
 
     `job` is the socket to its supervisor, which tells the end when nothing of the command is left.
     """
@@ -26,48 +22,13 @@ class SandboxedCommand:
     def __init__(
         self, pid: int, job: socket.socket, output: int, side: int | None, on_end: Callable[[], None]
     ) -> None:
-        check_group(pid)
-        self._pid = pid
+        super().__init__(pid, output, side)
         self._job = job
         self._on_end = on_end
-        self._changed = asyncio.Event()
-        self._output = PipeReader(output, self._changed.set, MAX_UNREAD)
-        self._side = None
-        if side is not None:
-            self._side = PipeReader(side, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
         self._loop = asyncio.get_running_loop()
-        self._status: asyncio.Future[ExitStatus] = self._loop.create_future()
         self._draining: asyncio.Task[None] | None = None
         self._asked = False
         self._loop.add_reader(job, self._on_report)
-
-    @property
-    def pid(self) -> int:
-        """The process id, which is also the group's and the session's."""
-        return self._pid
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing of the command is left."""
-        return self._status.done()
-
-    def output(self) -> AsyncIterator[bytes]:
-        """Standard output and error, merged, as they come."""
-        return PipeOutput(self._output, self._changed)
-
-    async def side_output(self) -> bytes:
-        """What the child wrote to its side channel, whole; nothing when it was too much."""
-        await self.wait()
-        return b"".join(self._side.chunks) if self._side is not None else b""
-
-    async def wait(self) -> ExitStatus:
-        """Wait until the command has ended and nothing is left of it."""
-        return await asyncio.shield(self._status)
-
-    async def kill(self) -> None:
-        """End the whole tree; returns when it is gone."""
-        self.abandon()
-        await self.wait()
 
     def abandon(self) -> None:
         """Begin the end of the whole tree and return at once; its supervisor sees it through."""
@@ -98,10 +59,7 @@ class SandboxedCommand:
             report = b""
         self._loop.remove_reader(self._job)
         self._job.close()
-        self._output.read_all()
-        if self._side is not None:
-            self._side.read_all()
-            self._side.close()
+        self._read_rest()
         self._status.set_result(status_of(report))
         if not self._output.ended:
             self._draining = asyncio.create_task(self._drain())
@@ -124,4 +82,4 @@ def status_of(report: bytes) -> ExitStatus:
     if not report:
         return ExitStatus(None, signal.SIGKILL, lost=True)
     code, left_over = map(int, report.split())
-    return ExitStatus(code, None, left_over) if code >= 0 else ExitStatus(None, -code, left_over)
+    return exit_status(code, left_over)

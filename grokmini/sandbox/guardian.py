@@ -19,13 +19,10 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import Final
 
 from grokmini.sandbox.groups import may_be_signalled
+from grokmini.sandbox.outliving import python_words, start_outliving
 from grokmini.sandbox.survivors import kill_holders
-
-_PROGRAM: Final = "import sys; sys.path.append(sys.argv[1]); from grokmini.sandbox.guardian import main; main()"
 
 
 class Guardian:
@@ -74,26 +71,10 @@ class Guardian:
         return process
 
     def _start(self) -> None:
-        reading, writing = os.pipe()
-        try:
-            self._process = subprocess.Popen(
-                (sys.executable, "-I", "-S", "-c", _PROGRAM, str(Path(__file__).parents[2])),
-                cwd="/",
-                env={},
-                stdin=reading,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(writing)
-            raise
-        finally:
-            os.close(reading)
-        os.set_blocking(writing, False)
-        self._pipe = writing
+        self._process, self._pipe = start_outliving(python_words("grokmini.sandbox.guardian"))
+        os.set_blocking(self._pipe, False)
         for inode, pid in self._told.items():
-            os.write(writing, _line(inode, pid))
+            os.write(self._pipe, _line(inode, pid))
 
     def _tell(self, line: str) -> None:
         """Write a line; a guardian that was killed or stopped is replaced by one that is told everything."""

@@ -8,13 +8,12 @@ are being killed meanwhile, so it looks several times.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.outliving import python_words, start_outliving
 from grokmini.sandbox.redirections import remove_redirections
 
 PAUSE: Final = 0.04
@@ -23,30 +22,16 @@ QUIET: Final = 3
 """So many looks in a row have to find nothing: then it ends, well within the second after which nothing is left."""
 MOST: Final = 15
 _WAIT: Final = 'read -r line; exec "$@"'
-_PROGRAM: Final = "import sys; sys.path.append(sys.argv[1]); from grokmini.sandbox.keeper import main; main()"
 
 
 class Keeper:
     """The agent's side: it lives as long as the commands that can write these folders. Raises `OSError`."""
 
     def __init__(self, folders: Sequence[str], spared: Collection[str]) -> None:
-        python = (sys.executable, "-I", "-S", "-c", _PROGRAM, str(Path(__file__).parents[2]))
-        reading, self._pipe = os.pipe()
-        try:
-            self._process = subprocess.Popen(
-                ("/bin/sh", "-c", _WAIT, "sh", *python, str(len(folders)), *folders, *spared),
-                cwd="/",
-                env={},
-                stdin=reading,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        except BaseException:
-            os.close(self._pipe)
-            raise
-        finally:
-            os.close(reading)
+        python = python_words("grokmini.sandbox.keeper")
+        self._process, self._pipe = start_outliving(
+            ("/bin/sh", "-c", _WAIT, "sh", *python, str(len(folders)), *folders, *spared)
+        )
 
     def close(self) -> None:
         """It is not needed any more: what there was to do has been done."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from grokmini.sandbox.runner import CommandHandle, CommandRunner, CommandSpec, Enforcement
 
@@ -30,22 +32,25 @@ class ConfiningRunner(SessionRunner, Protocol):
         """Use another policy from the next command on; what runs goes on under its own."""
 
 
-class SwitchRunner:
+R = TypeVar("R", bound=SessionRunner)
+
+
+class SwitchRunner(Generic[R]):
     """A `CommandRunner` that gives each command to the runner then in force.
 
     What runs goes on where it was started; a former runner is closed when nothing of it runs any more.
     """
 
-    def __init__(self, runner: SessionRunner) -> None:
+    def __init__(self, runner: R) -> None:
         self._current = runner
-        self._coming: SessionRunner | None = None
-        self._retired: list[SessionRunner] = []
-        self._starting: Counter[SessionRunner] = Counter()
+        self._coming: R | None = None
+        self._retired: list[R] = []
+        self._starting: Counter[R] = Counter()
         self._closing: set[asyncio.Task[None]] = set()
         self._changing = asyncio.Lock()
 
     @property
-    def current(self) -> SessionRunner:
+    def current(self) -> R:
         """The runner in force."""
         return self._current
 
@@ -61,41 +66,27 @@ class SwitchRunner:
 
     async def prepare(self) -> Enforcement:
         """What is really enforced, see `CommandRunner.prepare`; waits for a change that is under way."""
-        async with self._changing:
-            current = self._current
-            self._starting[current] += 1
-        try:
+        async with self._in_force() as current:
             return await current.prepare()
-        finally:
-            self._started(current)
 
     async def start(self, spec: CommandSpec) -> CommandHandle:
         """Start a command in the runner in force; waits for a change that is under way."""
-        async with self._changing:
-            current = self._current
-            self._starting[current] += 1
-        try:
+        async with self._in_force() as current:
             return await current.start(spec)
-        finally:
-            self._started(current)
-            self._let_go()
 
-    async def change_to(self, runner: SessionRunner) -> Enforcement:
+    async def change_to(self, runner: R) -> Enforcement:
         """Use another runner from the next command on, once it has proved itself; commands wait for it.
 
         Raises `SandboxError` when it cannot keep its policy: it is closed then, and the former one goes on.
         """
         async with self._changing:
-            self._coming = runner
+            self._coming = former = runner
             try:
                 enforcement = await runner.prepare()
-            except BaseException:
-                self._retired.append(runner)
-                raise
-            else:
-                self._use(runner)
+                former, self._current = self._current, runner
             finally:
                 self._coming = None
+                self._retired.append(former)
                 self._let_go()
         return enforcement
 
@@ -113,22 +104,23 @@ class SwitchRunner:
         for runner in (*self._retired, self._current, *filter(None, (self._coming,))):
             runner.kill_now()
 
-    def _use(self, runner: SessionRunner) -> None:
-        """From the next command on; what runs goes on where it is."""
-        if runner is not self._current:
-            self._retired.append(self._current)
-            self._current = runner
+    @asynccontextmanager
+    async def _in_force(self) -> AsyncIterator[R]:
+        """The runner in force, which is not closed inside of this, whatever changes meanwhile."""
+        async with self._changing:
+            current = self._current
+            self._starting[current] += 1
+        try:
+            yield current
+        finally:
+            self._starting[current] -= 1
             self._let_go()
-
-    def _started(self, runner: SessionRunner) -> None:
-        self._starting[runner] -= 1
-        if not self._starting[runner]:
-            del self._starting[runner]
 
     def _let_go(self) -> None:
         """Close the former runners in which nothing runs."""
-        for runner in [one for one in self._retired if one.idle and one not in self._starting]:
+        for runner in [one for one in self._retired if one.idle and not self._starting[one]]:
             self._retired.remove(runner)
+            del self._starting[runner]
             task = asyncio.create_task(runner.close())
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)

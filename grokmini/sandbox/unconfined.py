@@ -13,30 +13,25 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack, suppress
 from typing import Final
 
-from grokmini.sandbox.groups import check_group
+from grokmini.sandbox.command import DRAIN_LIMIT, PipedCommand, exit_status
 from grokmini.sandbox.guardian import Guardian, kill_groups
 from grokmini.sandbox.limits import limits_of, lowered, machine_limits, set_oom_score
-from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeOutput, PipeReader, ends, side_channel
-from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement, ExitStatus
+from grokmini.sandbox.pipe import MAX_SIDE_OUTPUT, MAX_UNREAD, PipeReader, ends, side_channel
+from grokmini.sandbox.runner import UNCONFINED, CommandSpec, Enforcement
 from grokmini.sandbox.survivors import descendants, kill_holders, signal_all
 
 TERM_GRACE: Final = 1.0
 """Seconds between asking a group to end and ending it."""
 SETTLE: Final = 0.1
 """Seconds that children of an ended command get to write their last words."""
-DRAIN_LIMIT: Final = 2.0
-"""Seconds at most that an open pipe is read after its command ended."""
 
 
-class UnconfinedCommand:
-    """A running command (a `CommandHandle`). Made by `UnconfinedRunner.start` alone.
-
-    Raises `SandboxError` for a number that cannot be.
-    """
+class UnconfinedCommand(PipedCommand):
+    """A running command. Made by `UnconfinedRunner.start` alone."""
 
     def __init__(
         self,
@@ -46,54 +41,20 @@ class UnconfinedCommand:
         side: int | None,
         on_end: Callable[[int], None],
     ) -> None:
-        check_group(process.pid)
+        super().__init__(process.pid, output, side)
         self._process = process
         self._on_end = on_end
-        self._changed = asyncio.Event()
-        self._output = PipeReader(output, self._changed.set, MAX_UNREAD)
         self._lifeline = PipeReader(lifeline, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
-        self._side = None
-        if side is not None:
-            self._side = PipeReader(side, self._changed.set, MAX_SIDE_OUTPUT, overflow=True)
         self._exited = asyncio.Event()
-        self._status: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
         self._killing: asyncio.Task[None] | None = None
         self._reaped = False
         self._watch_exit()
 
     @property
-    def pid(self) -> int:
-        """The process id, which is also the group's and the session's."""
-        return self._process.pid
-
-    @property
     def lifeline_inode(self) -> int:
         """The pipe that everything of this command holds."""
         return self._lifeline.inode
-
-    @property
-    def ended(self) -> bool:
-        """Whether the command is reaped and nothing of it is left."""
-        return self._status.done()
-
-    def output(self) -> AsyncIterator[bytes]:
-        """Standard output and error, merged, as they come."""
-        return PipeOutput(self._output, self._changed)
-
-    async def side_output(self) -> bytes:
-        """What the child wrote to its side channel, whole; nothing when it was too much."""
-        await self.wait()
-        return b"".join(self._side.chunks) if self._side is not None else b""
-
-    async def wait(self) -> ExitStatus:
-        """Wait until the command has ended and nothing is left of it."""
-        return await asyncio.shield(self._status)
-
-    async def kill(self) -> None:
-        """End the whole tree; returns when it is gone."""
-        self.abandon()
-        await self.wait()
 
     def abandon(self) -> None:
         """Begin the end of the whole tree and return at once."""
@@ -107,9 +68,8 @@ class UnconfinedCommand:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _own(self, work: object) -> asyncio.Task[None]:
-        assert asyncio.iscoroutine(work)
-        task: asyncio.Task[None] = asyncio.create_task(work)
+    def _own(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -138,11 +98,8 @@ class UnconfinedCommand:
 
     def _on_exit(self) -> None:
         self._exited.set()
-        self._output.read_all()
+        self._read_rest()
         self._lifeline.read_all()
-        if self._side is not None:
-            self._side.read_all()
-            self._side.close()
         if self._output.ended and self._lifeline.ended:
             self._reap(left_over=0)
         else:
@@ -198,8 +155,7 @@ class UnconfinedCommand:
         self._reaped = True
         self._on_end(self.lifeline_inode)
         if not self._status.done():
-            status = ExitStatus(code, None, left_over) if code >= 0 else ExitStatus(None, -code, left_over)
-            self._status.set_result(status)
+            self._status.set_result(exit_status(code, left_over))
         self._changed.set()
 
 

@@ -15,7 +15,7 @@ from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import probe
 from grokmini.sandbox.runner import Enforcement, unproved
-from grokmini.sandbox.switch import SwitchRunner
+from grokmini.sandbox.switch import SessionRunner, SwitchRunner
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import read, said, shell, without_bwrap, workspace
@@ -71,7 +71,7 @@ async def test_a_runner_that_cannot_keep_its_policy_leaves_the_former_one_in_for
 
 async def test_commands_and_policy_wait_for_a_change_that_is_under_way(tmp_path: Path) -> None:
     policy = workspace(tmp_path)
-    switch = SwitchRunner(UnconfinedRunner())
+    switch: SwitchRunner[SessionRunner] = SwitchRunner(UnconfinedRunner())
     change = asyncio.create_task(switch.change_to(SandboxedRunner(read_only(policy))))
     await asyncio.sleep(0)
     assert switch.policy == read_only(policy)
@@ -80,9 +80,22 @@ async def test_commands_and_policy_wait_for_a_change_that_is_under_way(tmp_path:
     await switch.close()
 
 
+async def test_a_runner_that_is_replaced_while_it_is_proved_is_closed_after_that(tmp_path: Path) -> None:
+    former = SandboxedRunner(workspace(tmp_path))
+    switch: SwitchRunner[SessionRunner] = SwitchRunner(former)
+    proof = asyncio.create_task(switch.prepare())
+    await asyncio.sleep(0)
+    await switch.change_to(UnconfinedRunner())
+    assert (await proof).confined
+    async with asyncio.timeout(30):
+        while former.launcher_pid is not None:
+            await asyncio.sleep(0.01)
+    await switch.close()
+
+
 async def test_closing_ends_what_runs_in_former_runners_too(tmp_path: Path) -> None:
     policy = workspace(tmp_path)
-    switch = SwitchRunner(UnconfinedRunner())
+    switch: SwitchRunner[SessionRunner] = SwitchRunner(UnconfinedRunner())
     commands = [await switch.start(shell("echo up; sleep 300", tmp_path / "cwd"))]
     await switch.change_to(SandboxedRunner(policy))
     commands.append(await switch.start(shell("echo up; sleep 300", tmp_path / "cwd")))
@@ -93,7 +106,7 @@ async def test_closing_ends_what_runs_in_former_runners_too(tmp_path: Path) -> N
 
 
 async def test_everything_that_runs_is_killed_at_once_when_there_is_no_time(tmp_path: Path) -> None:
-    switch = SwitchRunner(UnconfinedRunner())
+    switch: SwitchRunner[SessionRunner] = SwitchRunner(UnconfinedRunner())
     old = await switch.start(shell("echo up; trap '' TERM; sleep 300", tmp_path))
     assert await anext(old.output()) == b"up\n"
     await switch.change_to(SandboxedRunner(workspace(tmp_path)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grokmini.cli.root import Root
+from grokmini.cli.sandbox_notice import SandboxNotices
 from grokmini.cli.sandboxed import (
     Choice,
     agree,
@@ -19,13 +19,12 @@ from grokmini.cli.sandboxed import (
     profiles_of,
     runner_for,
 )
-from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import SandboxError
-from grokmini.protocol.events import Notice, SandboxChanged, SessionEvent
+from grokmini.protocol.events import SessionEvent
 from grokmini.sandbox.deferred import DeferredRunner
 from grokmini.sandbox.environment import profile_environment
 from grokmini.sandbox.profile import OFF
-from grokmini.sandbox.runner import UNCONFINED, Enforcement, unproved
+from grokmini.sandbox.runner import UNCONFINED, unproved
 from grokmini.sandbox.switch import ConfiningRunner, SwitchRunner
 from grokmini.session.ports import SandboxOffer
 
@@ -33,9 +32,6 @@ if TYPE_CHECKING:  # what confines is loaded when something is to be confined
     from grokmini.sandbox.policy import Policy
     from grokmini.sandbox.probe import Mechanisms
     from grokmini.sandbox.resolve import Around
-
-_WIDTH = 76
-"""Of a notice's lines, which have a mark in front of them."""
 
 
 class SessionSandbox:
@@ -54,10 +50,7 @@ class SessionSandbox:
         self._cwd = root.cwd
         self._held: Around | None = None
         """What is around the session, its links followed once, before its first command."""
-        self._told: Enforcement | None = None
-        self._told_lost: tuple[str, ...] = ()
-        self._told_notices: set[str] = set()
-        self._emit: Callable[[SessionEvent], None] | None = None
+        self._notices = SandboxNotices()
         self._give: Callable[[dict[str, str]], None] = lambda env: None
         self.runner = SwitchRunner(self._runner_for(choice))
 
@@ -79,9 +72,7 @@ class SessionSandbox:
 
     def begin(self, emit: Callable[[SessionEvent], None]) -> None:
         """From now on this hears of changes; it was told what is known now, but not what is lost."""
-        now = self._told = self.runner.enforcement
-        self._emit = emit
-        self._tell_losses(now)
+        self._notices.begin(emit, self._choice.profile, self.runner.enforcement)
 
     def offer(self, name: str) -> SandboxOffer:
         """See `Sandbox`."""
@@ -192,53 +183,4 @@ class SessionSandbox:
             self._held = replace(around, former=tuple(former))
 
     def _tell(self, cause: Literal["chosen", "proved"]) -> None:
-        """Say what is in force, unless it is known and nobody asked for a change."""
-        now = self.runner.enforcement
-        if self._emit is None or (cause == "proved" and now == self._told):
-            return
-        self._told = now
-        self._emit(
-            SandboxChanged(
-                self.profile, now.label, now.confined, now.network_blocked, now.lost, now.hint, cause
-            )
-        )
-        self._tell_losses(now)
-
-    def _tell_losses(self, now: Enforcement) -> None:
-        """One notice of what this machine does not keep, one of each further thing, and no second one of the same."""
-        if self._emit is None or self._choice.profile.base == OFF:
-            return
-        for text in now.notices:
-            if text not in self._told_notices:
-                self._emit(Notice("warning", join_surrogates("\n".join(_wrapped(text))), "sandbox"))
-        self._told_notices.update(now.notices)
-        if now.lost == self._told_lost:
-            return
-        self._told_lost = now.lost
-        if now.lost:
-            level: Literal["info", "warning"] = "warning" if now.hint or not now.confined else "info"
-            self._emit(Notice(level, join_surrogates(losses_text(self.profile, now)), "sandbox"))
-
-
-def losses_text(profile: str, now: Enforcement) -> str:
-    """What is not enforced of a profile, what commands do without, and how to get it; in lines that fit 80 columns."""
-    from grokmini.sandbox.degraded import parted
-
-    lost, without = parted(now.lost)
-    head = f"Not enforced by the sandbox here{'' if now.confined else f' of {profile}'}:"
-    begin = () if now.confined else ("Nothing confines commands here, so each command and each edit asks.",)
-    further = (
-        f"Commands have {' and '.join(without)}." if without else "",
-        now.hint,
-        "" if now.confined else "`--sandbox off` goes on without.",
-    )
-    if len(lost) < 2:
-        told = f"{head} {lost[0]}." if lost else ""
-        return "\n".join(_wrapped(" ".join(filter(None, (*begin, told, *further)))))
-    items = (line for text in lost for line in _wrapped(f"- {text}", "  "))
-    ends = (line for text in further for line in _wrapped(text))
-    return "\n".join((*(line for text in begin for line in _wrapped(text)), head, *items, *ends))
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        self._notices.tell(self._choice.profile, self.runner.enforcement, cause)

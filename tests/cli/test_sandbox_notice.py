@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grokmini.cli.session_sandbox import losses_text
+from grokmini.cli.sandbox_notice import losses_text
 from grokmini.render.blockview import notice_lines
 from grokmini.render.look import Look
 from grokmini.sandbox.degraded import losses, remedy

@@ -36,7 +36,6 @@ class Confinement(NamedTuple):
 
     runner: SessionRunner
     env: dict[str, str]
-    policy: Policy | None
 
 
 def profiles_of(root: Root) -> Profiles:
@@ -108,25 +107,25 @@ def beyond_workspace(root: Root, profile: Profile) -> tuple[str, ...]:
     return (*more, *env)
 
 
-def around_of(root: Root, directory: Path | None, cwd: Path | None = None) -> Around:
-    """What a profile meets in a folder, the root's own when none is given. `directory` holds the session's files."""
+def around_of(root: Root, directory: Path | None) -> Around:
+    """What a profile meets in the root's folder. `directory` holds the session's files."""
     from grokmini.sandbox.resolve import Around
     from grokmini.store.layout import PROMPTS, SCRATCH, TOOL_OUTPUT
 
     places = (
         {name: os.path.realpath(path) for name, path in root.places._asdict().items()} if root.places else {}
     )
-    dot_git = (cwd or root.cwd) / ".git"
+    dot_git = root.cwd / ".git"
     given = (root.places.config, root.places.data, root.places.state) if root.places else ()
     session = os.path.realpath(directory) if directory is not None else ""
     return Around(
-        cwd=str(cwd or root.cwd),
+        cwd=str(root.cwd),
         home=root.env.get("HOME", "") or str(Path.home()),
         env=root.env,
         scratch=session and f"{session}/{SCRATCH}",
         kept=(f"{session}/{TOOL_OUTPUT}", f"{session}/{PROMPTS}") if session else (),
         given=tuple(map(str, given)),
-        git_link=os.path.realpath(dot_git) if dot_git.is_symlink() else "",
+        git_link=os.path.realpath(dot_git) if os.path.islink(dot_git) else "",
         protect_secrets=root.settings.sandbox.protect_secrets,
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,
@@ -139,7 +138,7 @@ def confine(root: Root, choice: Choice) -> Confinement:
 
     around = around_of(root, None)
     runner = runner_for(root, choice, lambda: around)
-    return Confinement(runner, profile_environment(choice.profile, around.cache), runner.policy)
+    return Confinement(runner, profile_environment(choice.profile, around.cache))
 
 
 def runner_for(

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from grokmini.config.paths import make_private_folder, write_private
+from grokmini.config.paths import write_private
 from grokmini.protocol.errors import ConfigError
+from grokmini.text.folders import make_private_folder
 
 GRANTS_FILE = "grants.json"
 MAX_BYTES = 4_000_000

@@ -67,22 +67,6 @@ def _xdg_place(env: Mapping[str, str], name: str, variable: str, below_home: str
     return Path(home) / below_home / NAME
 
 
-def make_private_folder(path: Path) -> None:
-    """Create the folder and those above it that are missing, for the owner alone (0700).
-
-    Raises `OSError`.
-    """
-    missing: list[Path] = []
-    while not path.exists():
-        missing.append(path)
-        path = path.parent
-    for folder in reversed(missing):
-        try:
-            folder.mkdir(mode=0o700)
-        except FileExistsError:  # another process of ours was first
-            continue
-
-
 def write_private(path: Path, data: bytes) -> None:
     """Replace the file in one step, for the owner alone (0600); a symlink is written through.
 
@@ -90,6 +74,7 @@ def write_private(path: Path, data: bytes) -> None:
     """
     import tempfile  # like the next one: not needed to find a place, and a shell asks for one at the Tab key
 
+    from grokmini.text.folders import make_private_folder
     from grokmini.text.paths import real_path
 
     target = real_path(path)

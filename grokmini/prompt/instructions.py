@@ -88,14 +88,22 @@ def discover(
 
 def _in_folder(folder: Path, names: Sequence[str], rule_folders: Sequence[str]) -> Iterator[Path]:
     for name in names:
-        if (path := folder / name).is_file():
+        if _may_be_file(path := folder / name):
             yield path
     for name in rule_folders:
         try:
             found = sorted((folder / name).glob("*.md"))
         except OSError:
             continue
-        yield from (path for path in found if path.is_file())
+        yield from filter(_may_be_file, found)
+
+
+def _may_be_file(path: Path) -> bool:
+    """Whether it is a file, or lies where we cannot look, which reading it tells then."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
 
 
 class _Collector:

@@ -24,7 +24,7 @@ def branch_of(folder: Path) -> str:
             named = _start_of(git_dir).partition("gitdir:")[2].strip()
             git_dir = root / named
         head = _start_of(git_dir / "HEAD").strip()
-    except OSError:
+    except (OSError, ValueError):  # nothing has a name with a NUL
         return ""
     if not head.startswith("ref:"):
         return DETACHED if head else ""

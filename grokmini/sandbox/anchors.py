@@ -45,7 +45,7 @@ class Anchors:
 def _identity(path: str | int) -> tuple[int, ...]:
     """What is there, nothing where there is nothing or nothing for us to see."""
     try:
-        info = os.stat(path)  # noqa: PTH116 - before each command, of each path
+        info = os.stat(path)
     except OSError:
         return ()
     if stat.S_ISDIR(info.st_mode):

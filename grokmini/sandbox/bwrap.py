@@ -15,10 +15,12 @@ from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.aliases import other_names
+from grokmini.sandbox.closed import closed_folder
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.own_folders import replaceable
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import ISOLATION
+from grokmini.text.below import is_below_any
 
 MAX_FILE_MASKS: Final = 400
 """Denied files at most: each takes a descriptor and some time at the start."""
@@ -66,14 +68,15 @@ def mounts_of(policy: Policy, *, later: bool = False) -> Mounts:
     roots = ("/",) if policy.write_all else writable_roots(policy)
     readonly = frozenset(map(os.path.realpath, policy.protected))
     for root in () if policy.write_all else roots:
-        if Path(root).exists() and os.path.realpath(root) == root:
+        if os.path.exists(root) and os.path.realpath(root) == root:
             put(root, "write")
             _pin(root, roots, readonly, put)
     for path in policy.protected:
         real = os.path.realpath(path)
         if not os.path.lexists(path):
             absent.append(path)
-        if Path(real).exists() and is_below_any(real, roots):
+        real = closed_folder(real) or real
+        if os.path.exists(real) and is_below_any(real, roots):
             put(real, "read")
             _pin(real, roots, readonly, put)
     kept = [path for path, how in chosen.items() if how == "read"]
@@ -107,11 +110,6 @@ def _without_idle_pins(ordered: Iterable[tuple[str, str]]) -> tuple[Mount, ...]:
         if how != "pin" or next((one for one in above if one in ("read", "write")), "") != "read":
             kept[path] = how
     return tuple(Mount(*item) for item in kept.items())
-
-
-def is_below_any(path: str, roots: Iterable[str]) -> bool:
-    """Whether the path is one of the roots or below one."""
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
 
 
 def are_below(paths: Iterable[str], roots: Iterable[str]) -> tuple[str, ...]:
@@ -149,10 +147,11 @@ def checked_denials(
             raise SandboxError(
                 f"the denied path {real!r} holds control characters", "Rename it, or deny its folder."
             )
+        real = closed_folder(real) or real
         try:
-            info = Path(real).stat()
+            info = os.stat(real)
         except OSError:
-            continue  # not there, or not even visible to us: nothing to read
+            continue  # not there, or where nobody of us can look: nothing to read
         names: tuple[str, ...] = (real,)
         if info.st_nlink > 1 and stat.S_ISREG(info.st_mode):
             if strict:
@@ -215,7 +214,7 @@ def bwrap_words(
 
 def _mount_words(path: str, how: str, mask: Callable[[], int]) -> list[str]:
     if how == "mask":
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             return ["--perms", "0000", "--tmpfs", path, "--remount-ro", path]
         return ["--perms", "0000", "--ro-bind-data", str(mask()), path]
     return ["--ro-bind" if how == "read" else "--bind", path, path]
@@ -223,13 +222,13 @@ def _mount_words(path: str, how: str, mask: Callable[[], int]) -> list[str]:
 
 def _kernel_settings() -> list[str]:
     """What in /proc belongs to the machine, read-only: root without rights still owns it, and may write it."""
-    return [word for path in KERNEL_SETTINGS if Path(path).exists() for word in ("--ro-bind", path, path)]
+    return [word for path in KERNEL_SETTINGS if os.path.exists(path) for word in ("--ro-bind", path, path)]
 
 
 def _resolver() -> list[str]:
     """The folder that the resolver's configuration really is in, where that is below /run."""
     folder = str(Path(os.path.realpath(RESOLVER)).parent)
-    if not folder.startswith("/run/") or not Path(folder).exists():
+    if not folder.startswith("/run/") or not os.path.exists(folder):
         return []
     return ["--ro-bind", folder, folder]
 
@@ -243,11 +242,11 @@ def _read_roots(roots: Iterable[str]) -> list[str]:
     folders: set[str] = set()
     for root in dict.fromkeys(roots):
         path = Path(root)
-        if path.is_symlink() and path.parent == Path("/"):
-            words += ["--symlink", str(path.readlink()), root]
-        elif path.is_symlink() and path.is_file():
+        if os.path.islink(root) and path.parent == Path("/"):
+            words += ["--symlink", os.readlink(root), root]
+        elif os.path.islink(root) and os.path.isfile(root):
             folders.add(root)
-        if path.exists():
+        if os.path.exists(root):
             folders.add(os.path.realpath(root))
     for folder in sorted(folders):
         if not is_below_any(folder, folders - {folder}) and not is_below_any(folder, ("/dev", "/proc")):

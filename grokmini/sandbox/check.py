@@ -17,14 +17,15 @@ from typing import Any, Final, Literal, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox import ways
-from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.degraded import ONLY_MOUNTS
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.promises import Promise, promise_of
 from grokmini.sandbox.runner import CommandRunner, CommandSpec, Enforcement
+from grokmini.sandbox.sockets import is_socket
 from grokmini.sandbox.ways import Way
+from grokmini.text.below import is_below_any
 
 MARKER: Final = "grokmini-check-marker"
 """What the environment of the commands was made from holds in place of a key."""
@@ -85,7 +86,7 @@ def site(policy: Policy, cwd: Path, home: Path) -> Iterator[Site]:
         roots = tuple(map(os.path.realpath, writable_roots(policy)))
         outside = not is_below_any(os.path.realpath(home), roots) and os.access(home, os.W_OK)
         inside = next(
-            (root for root in (policy.scratch, *policy.temp, *roots) if root and Path(root).is_dir()), None
+            (root for root in (policy.scratch, *policy.temp, *roots) if root and os.path.isdir(root)), None
         )
         temp = _folder(stack, inside)
         out = _folder(stack, str(home)) if outside else temp
@@ -161,16 +162,16 @@ def _attempts(policy: Policy, has: Mechanisms, at: Site) -> Iterator[Attempt]:
         yield attempt(way, untried=no_outside)
     for path in policy.protected:
         row = "w41" if policy.write_all else _protected_row(path, at.cwd)
-        if Path(path).exists():
+        if os.path.exists(path):
             yield attempt(Way(row, ways.PROTECTED[row], "protected", ways.CHANGE), path)
     git = at.cwd / ".git"
-    if str(git / "config") in policy.protected and git.is_dir():
+    if str(git / "config") in policy.protected and os.path.isdir(git):
         found = attempt(ways.RENAME, str(git))
         yield found if found.promise == "promised" else found._replace(untried="it would be renamed")
     for path in policy.denied:
-        if not Path(path).is_socket():  # these are connected to, not read
+        if not is_socket(path):  # these are connected to, not read
             yield attempt(ways.DENIED, path)
-    file = next((path for path in policy.denied if Path(path).is_file()), None)
+    file = next((path for path in policy.denied if os.path.isfile(path)), None)
     for way in ways.DENIED_FILE if file else ():
         yield attempt(way, file or "")
     for way in (*ways.EVERYWHERE, *ways.DAEMONS):

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Limits, Policy
+from grokmini.text.below import is_below, is_below_any
 
 _SHOWN = 3
 EVERYTHING = "do whatever you can: nothing is confined"
@@ -32,7 +34,7 @@ class _Area(NamedTuple):
     but: tuple[str, ...]
 
     def holds(self, path: str) -> bool:
-        return _below_any(path, self.roots) and not _below_any(path, self.but)
+        return is_below_any(path, self.roots) and not is_below_any(path, self.but)
 
     def beyond(self, other: _Area) -> Iterator[str]:
         """The tops of what this area holds and the other does not: of each part all, or its exact place."""
@@ -58,8 +60,8 @@ def _patterns_lifted(new: Policy, old: Policy) -> Iterator[str]:
     area = _readable(new)
     for pattern in old.denied_globs:
         place = os.path.realpath(pattern[: min(map(pattern.find, "*?["), key=_found)].rpartition("/")[0] or "/")
-        hidden = pattern in new.denied_globs or _below_any(place, area.but)
-        if not hidden and any(_below_any(place, (root,)) or _below_any(root, (place,)) for root in area.roots):
+        hidden = pattern in new.denied_globs or is_below_any(place, area.but)
+        if not hidden and any(is_below(place, root) or is_below(root, place) for root in area.roots):
             yield pattern
 
 
@@ -69,31 +71,23 @@ def _found(place: int) -> int:
 
 
 def _readable(policy: Policy) -> _Area:
-    roots = ("/",) if policy.read_all or policy.write_all else (*policy.read_roots, *_write_roots(policy))
+    roots = ("/",) if policy.read_all or policy.write_all else (*policy.read_roots, *writable_roots(policy))
     return _Area(_real(roots), _real(policy.denied))
 
 
 def _writable(policy: Policy) -> _Area:
-    roots = ("/",) if policy.write_all else _write_roots(policy)
+    roots = ("/",) if policy.write_all else writable_roots(policy)
     return _Area(_real(roots), _real((*policy.protected, *policy.denied)))
-
-
-def _write_roots(policy: Policy) -> tuple[str, ...]:
-    return tuple(filter(None, (*policy.write_roots, policy.scratch, *policy.temp, *policy.caches)))
 
 
 def _real(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in paths))
 
 
-def _below_any(path: str, roots: Iterable[str]) -> bool:
-    return any(root == "/" or path == root or path.startswith(root + "/") for root in roots)
-
-
 def _told(verb: str, paths: Iterable[str], everything: str) -> Iterator[str]:
     """One phrase for all of these; what lies below another of them is not named again."""
     found = list(paths)
-    tops = [path for path in found if not any(path != one and _below_any(path, (one,)) for one in found)]
+    tops = [path for path in found if not any(path != one and is_below(path, one) for one in found)]
     if "/" in tops:
         yield f"{verb} {everything}"
     elif tops:

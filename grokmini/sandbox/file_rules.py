@@ -14,6 +14,7 @@ from grokmini.sandbox.globs import expand, expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.roots import readable_roots
+from grokmini.text.below import is_below
 from grokmini.text.descriptors import folders_above
 
 _EDITABLE: Final = "/.git/config"
@@ -209,7 +210,7 @@ def _lineage(path: str) -> Iterator[str]:
 
 
 def _covering(path: str, roots: Iterable[str]) -> str:
-    return next((root for root in roots if path == root or path.startswith(f"{root.rstrip('/')}/")), "")
+    return next((root for root in roots if is_below(path, root)), "")
 
 
 def _some(roots: tuple[str, ...]) -> str:

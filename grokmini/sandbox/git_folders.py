@@ -12,6 +12,7 @@ from typing import Final
 
 from grokmini.sandbox.nested import repositories
 from grokmini.sandbox.redirections import opened
+from grokmini.text.below import is_below
 from grokmini.text.regular import read_start
 
 _ALWAYS: Final = ("hooks", "config")
@@ -24,7 +25,7 @@ _WORKTREE: Final = re.compile(rb"^\s*worktree\s*=\s*(.+)$", re.M)
 
 
 def _real_git_folder(path: Path) -> bool:
-    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
+    return os.path.isfile(path / "HEAD") and os.path.isdir(path / "objects") and os.path.isdir(path / "refs")
 
 
 def git_folders(cwd: str) -> tuple[str, ...]:
@@ -36,11 +37,11 @@ def git_folders(cwd: str) -> tuple[str, ...]:
     real = Path(os.path.realpath(cwd))
     for folder in (real, *real.parents):
         dot = folder / ".git"
-        if dot.is_dir() and not dot.is_symlink() and (folder == real or _real_git_folder(dot)):
+        if os.path.isdir(dot) and not os.path.islink(dot) and (folder == real or _real_git_folder(dot)):
             return (str(dot),)
-        if dot.is_symlink() and _real_git_folder(dot):
+        if os.path.islink(dot) and _real_git_folder(dot):
             return (os.path.realpath(dot),)
-        if dot.is_file():
+        if os.path.isfile(dot):
             return _linked(folder, dot)
     return ()
 
@@ -57,7 +58,9 @@ def _linked(folder: Path, dot: Path) -> tuple[str, ...]:
         if _real_git_folder(common) and inner.parent == common / "worktrees":
             return (str(common),)
     above = [parent / ".git" for parent in folder.parents]
-    if _real_git_folder(inner) and any(inner.is_relative_to(one / "modules") for one in above if one.is_dir()):
+    if _real_git_folder(inner) and any(
+        inner.is_relative_to(one / "modules") for one in above if os.path.isdir(one)
+    ):
         return (str(inner),)
     return ()
 
@@ -67,13 +70,14 @@ def _pointer(path: Path, prefix: str) -> str | None:
         text = read_start(path, 4096).decode().strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return text.removeprefix(prefix) if text.startswith(prefix) and "\n" not in text else None
+    one_path = text.startswith(prefix) and "\n" not in text and "\0" not in text
+    return text.removeprefix(prefix) if one_path else None
 
 
 def git_roots(cwd: str) -> tuple[str, ...]:
     """The git folders that lie outside of `cwd`."""
     real = os.path.realpath(cwd)
-    return tuple(folder for folder in git_folders(cwd) if not folder.startswith(real.rstrip("/") + "/"))
+    return tuple(folder for folder in git_folders(cwd) if not is_below(folder, real))
 
 
 def git_protected(cwd: str) -> tuple[str, ...]:
@@ -82,11 +86,11 @@ def git_protected(cwd: str) -> tuple[str, ...]:
     folders = dict.fromkeys(known or (f"{cwd}/.git",))
     found = list(_own_pointers(cwd))
     for number, one in enumerate(repositories(cwd)):
-        if Path(one.marker).is_symlink():
+        if os.path.islink(one.marker):
             found += [f"{one.marker}/{name}" for name in _ALWAYS]  # through the link, which is told by that
         if number or not known:
             folders[one.folder] = None
-            found += () if Path(one.marker).is_dir() else (one.marker,)
+            found += () if os.path.isdir(one.marker) else (one.marker,)
     for folder in folders:
         found += [f"{folder}/{name}" for name in _ALWAYS]
         found += [f"{folder}/{name}" for name in _WHERE_THERE if os.path.lexists(f"{folder}/{name}")]
@@ -114,21 +118,27 @@ def _own_pointers(cwd: str) -> Iterator[str]:
     """The files that lead git from a linked worktree, or a submodule, to its folder and on to its settings."""
     real = Path(os.path.realpath(cwd))
     dot = next((folder / ".git" for folder in (real, *real.parents) if os.path.lexists(folder / ".git")), None)
-    if dot is None or not dot.is_file() or not git_folders(cwd):
+    if dot is None or not os.path.isfile(dot) or not git_folders(cwd):
         return
     yield str(dot)
     inner = Path(os.path.realpath(dot.parent / (_pointer(dot, "gitdir: ") or "")))
-    if (inner / "commondir").is_file():
+    if os.path.isfile(inner / "commondir"):
         yield str(inner / "commondir")
 
 
 def _modules(folder: Path) -> Iterator[Path]:
-    """The git folders of submodules, and of theirs: a name may hold slashes."""
+    """The git folders of submodules, and of theirs: a name may hold slashes.
+
+    One that we may not look into counts: its owner, and so a command, can open it again.
+    """
+    if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+        yield folder
+        return
     with suppress(OSError):
         for path in sorted(folder.iterdir()):
-            if path.is_symlink() or not path.is_dir():
+            if os.path.islink(path) or not os.path.isdir(path):
                 continue
-            if (path / "config").exists():
+            if os.path.exists(path / "config"):
                 yield path
                 yield from _modules(path / "modules")
             else:
@@ -141,8 +151,10 @@ def _worktree_pointer(module: Path) -> Iterator[str]:
         named = _WORKTREE.search(read_start(module / "config", _LOOKED_AT))
     except OSError:
         return
-    dot = Path(os.path.realpath(module / os.fsdecode(named[1].strip())), ".git") if named else module
-    target = _pointer(dot, "gitdir: ") if dot.is_file() and not dot.is_symlink() else None
+    if named is None or b"\0" in named[1]:
+        return
+    dot = Path(os.path.realpath(module / os.fsdecode(named[1].strip())), ".git")
+    target = _pointer(dot, "gitdir: ") if not os.path.islink(dot) else None
     if target is not None and os.path.realpath(dot.parent / target) == str(module):
         yield str(dot)
 
@@ -161,7 +173,7 @@ def make_steering(protected: Iterable[str]) -> None:
         folder = path.parent
         if path.name not in ("hooks", "config.worktree") or os.path.lexists(path):
             continue
-        if (folder / "HEAD").is_file() and os.path.realpath(folder) == str(folder):
+        if os.path.isfile(folder / "HEAD") and os.path.realpath(folder) == str(folder):
             with suppress(OSError), opened(str(folder)) as fd:  # we cannot, so commands cannot either
                 _make(path.name, fd)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.closed import closed_folder, is_own
 
 MAX_MATCHES: Final = 400
 MAX_LOOKED_AT: Final = 200_000
@@ -139,8 +140,9 @@ def matches(pattern: str, path: str) -> bool:
 def expand(pattern: str) -> tuple[str, ...]:
     """The paths an absolute pattern means now; a path without wildcards is itself, there or not.
 
-    What lies below a match is not listed: it is denied with it. Links to folders are not followed. Raises
-    `SandboxError` for too many matches or too much to look at.
+    What lies below a match is not listed: it is denied with it. Links to folders are not followed. A folder of ours
+    that we may not look into counts as a match, since it can be opened again. Raises `SandboxError` for too many
+    matches or too much to look at.
     """
     if not is_glob(pattern):
         return (unquoted(pattern),)
@@ -154,7 +156,7 @@ def expand(pattern: str) -> tuple[str, ...]:
                 f"the denied pattern {pattern} means more than {MAX_MATCHES} paths",
                 "Deny their folders instead.",
             )
-    return tuple(sorted(found))
+    return tuple(sorted(set(found)))
 
 
 def _below(top: str, depth: int | None, wanted: re.Pattern[str]) -> Iterator[str]:
@@ -164,6 +166,10 @@ def _below(top: str, depth: int | None, wanted: re.Pattern[str]) -> Iterator[str
         try:
             with os.scandir(folder) as entries:
                 listed = list(entries)
+        except PermissionError:
+            if closed := folder if is_own(folder) else closed_folder(folder):
+                yield closed
+            continue
         except OSError:
             continue
         seen += len(listed)

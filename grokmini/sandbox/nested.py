@@ -6,6 +6,7 @@ A plain `git status` goes into them and obeys their settings, whoever made them.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,8 @@ from grokmini.text.regular import read_start
 
 _MOST: Final = 200
 _LONGEST: Final = 4_096
+_CLOCK: Final = 1_000_000_000
+"""Nanoseconds by which the clocks of file systems are behind, with plenty to spare."""
 _PREFIX: Final = "gitdir:"
 _SETTINGS: Final = ("config", "config.worktree")
 
@@ -69,6 +72,8 @@ class GitWatch:
         return bool(new)
 
     def _reasons(self, one: Repository) -> Iterator[str]:
+        if os.path.isdir(one.folder) and not os.access(one.folder, os.X_OK):
+            yield f"{one.folder} cannot be looked into"
         for folder in dict.fromkeys((one.folder, _common(one.folder))):
             for name in _SETTINGS:
                 if reason := self._reason(f"{folder}/{name}"):
@@ -89,7 +94,7 @@ class GitWatch:
 
 def _repository(top: str) -> Repository | None:
     marker = f"{top}/.git"
-    if os.path.isdir(marker):  # noqa: PTH112 - before each command
+    if os.path.isdir(marker):
         return Repository(top, marker, os.path.realpath(marker))
     try:
         text = os.fsdecode(read_start(marker, _LONGEST))
@@ -98,7 +103,7 @@ def _repository(top: str) -> Repository | None:
     named = text.removeprefix(_PREFIX).strip()
     if not text.startswith(_PREFIX) or not named or "\0" in named:
         return None
-    return Repository(top, marker, os.path.realpath(os.path.join(top, named)))  # noqa: PTH118 - texts
+    return Repository(top, marker, os.path.realpath(os.path.join(top, named)))
 
 
 def _common(folder: str) -> str:
@@ -106,7 +111,7 @@ def _common(folder: str) -> str:
         named = os.fsdecode(read_start(f"{folder}/commondir", _LONGEST)).strip()
     except OSError:
         return folder
-    return folder if "\0" in named else os.path.realpath(os.path.join(folder, named))  # noqa: PTH118 - texts
+    return folder if "\0" in named else os.path.realpath(os.path.join(folder, named))
 
 
 def _is_within(path: str) -> bool:
@@ -116,20 +121,23 @@ def _is_within(path: str) -> bool:
 def _links_of(folder: str) -> tuple[str, ...]:
     index = f"{folder}/index"
     identity = _identity(index)
-    return _read_links(index, identity) if identity else ()
-
-
-@lru_cache(maxsize=32)
-def _read_links(index: str, _identity_then: tuple[int, ...]) -> tuple[str, ...]:
     try:
-        return tuple(gitlinks(Path(index)))
+        return _read_links(index, identity) if identity else ()
     except OSError:
         return ()
+
+
+@lru_cache(maxsize=_MOST)
+def _read_links(index: str, _identity_then: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple(gitlinks(Path(index)))
 
 
 def _identity(path: str) -> tuple[int, ...]:
+    """What is equal only for the same file with the same content; nothing where there is none."""
     try:
-        info = os.stat(path)  # noqa: PTH116 - before each command
+        info = os.stat(path)
     except OSError:
         return ()
-    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+    now = time.time_ns()
+    young = now if info.st_ctime_ns > now - _CLOCK else 0  # it can change again without its times changing
+    return (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, young)

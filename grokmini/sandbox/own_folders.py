@@ -10,6 +10,8 @@ from typing import Final
 
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
+from grokmini.text.below import is_below, is_below_any
+from grokmini.text.folders import make_private_folder
 
 _MOST_LINKS: Final = 40
 
@@ -24,7 +26,7 @@ def links_to(path: str) -> tuple[str, ...]:
             continue
         here = str(Path(here).parent) if part == ".." else f"{here.rstrip('/')}/{part}"
         try:
-            target = os.readlink(here)  # noqa: PTH115 - a text, and no path made of it
+            target = os.readlink(here)
         except OSError:
             continue
         found.append(here)
@@ -42,7 +44,7 @@ def own_protected(own: Iterable[str], roots: Iterable[str]) -> Iterator[str]:
     for path in own:
         for link in links_to(path):
             folder = str(Path(link).parent)
-            if _is_below(folder, real) and not any(_is_below(root, (folder,)) for root in real):
+            if is_below_any(folder, real) and not any(is_below(root, folder) for root in real):
                 yield folder
             yield link
         yield os.path.realpath(path)
@@ -58,7 +60,7 @@ def replaceable(
     for path in paths:
         for link in links_to(path):
             folder = str(Path(link).parent)
-            if _is_below(folder, writable) and not _is_below(folder, kept):
+            if is_below_any(folder, writable) and not is_below_any(folder, kept):
                 yield link, path
 
 
@@ -66,25 +68,10 @@ def make_own(policy: Policy) -> None:
     """Create what commands could create: what is not there cannot be mounted read-only."""
     roots = tuple(map(os.path.realpath, writable_roots(policy)))
     for path in map(os.path.realpath, policy.own):
-        if _is_below(path, roots):
-            _make_private(Path(path))
-
-
-def _make_private(path: Path) -> None:
-    missing = []
-    while not path.exists():
-        missing.append(path)
-        path = path.parent
-    for folder in reversed(missing):
-        try:
-            folder.mkdir(mode=0o700)
-        except FileExistsError:  # another process of ours was first
+        if not is_below_any(path, roots):
             continue
+        try:
+            make_private_folder(Path(path))
         except OSError as error:
-            if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-                return  # we cannot, so commands cannot either
-            raise
-
-
-def _is_below(path: str, roots: Iterable[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise  # else we cannot, so commands cannot either

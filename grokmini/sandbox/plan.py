@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.landlock import landlock_plan, writable_roots
 from grokmini.sandbox.limits import OOM_SCORE, counts_by_namespace, limits_of
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.seccomp import SocketMode, filter_program, packed
+from grokmini.text.below import is_below_any
 
 
 def is_unconfined(policy: Policy) -> bool:
@@ -71,7 +71,7 @@ def proof_checks(policy: Policy, *, mounted: bool, filtered: bool) -> list[tuple
         outside = dict.fromkeys(("/", *(str(Path(root).parent) for root in roots)))
         checks += [("create in", path) for path in outside if not is_below_any(path, roots)]
     if mounted or policy.write_all:
-        checks += [("write", path) for path in policy.protected if Path(path).exists()]
+        checks += [("write", path) for path in policy.protected if os.path.exists(path)]
     if mounted:
         checks += [("read", path) for path in policy.denied]
     if policy.network == "blocked" and filtered:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from grokmini.text.descriptors import FOLDER
+from grokmini.text.descriptors import FOLDER, open_straight
 from grokmini.text.regular import read_start
 
 _NAME: Final = "commondir"
@@ -63,12 +63,8 @@ def remove_redirections(folders: Iterable[str], spared: Collection[str] = ()) ->
 @contextmanager
 def opened(path: str) -> Iterator[int]:
     """A folder by its real path, through no link whatever somebody puts there meanwhile. Raises `OSError`."""
-    fd = os.open("/", FOLDER)
+    fd = open_straight(path)
     try:
-        for part in filter(None, path.split("/")):
-            below = os.open(part, FOLDER | os.O_NOFOLLOW, dir_fd=fd)
-            os.close(fd)
-            fd = below
         yield fd
     finally:
         os.close(fd)
@@ -131,7 +127,7 @@ def _leads_to(folder: str, place: str, inner: int) -> bool:
         return not (_mode("HEAD", inner) or _mode("gitdir", inner))
     except OSError:
         return False
-    return os.path.normpath(os.path.join(place, os.fsdecode(said.rstrip(b"\r\n")))) == folder  # noqa: PTH118
+    return os.path.normpath(os.path.join(place, os.fsdecode(said.rstrip(b"\r\n")))) == folder
 
 
 def _put_right(inner: int) -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.limits import machine_limits
@@ -23,6 +22,7 @@ from grokmini.sandbox.roots import Following
 from grokmini.sandbox.secrets import secret_paths
 from grokmini.sandbox.sockets import bound_sockets
 from grokmini.sandbox.temporary import TEMPORARY, why_not_temporary
+from grokmini.text.below import is_below, is_below_any
 
 PROJECT_FOLDER: Final = ".grokmini"
 TOOLS: Final = ("pip", "npm", "cargo", "go", "xdg")
@@ -120,7 +120,7 @@ def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
     if around.protect_secrets and profile.base != "devbox":
         found += secret_paths(around.home, around.env, around.own)
     if profile.blocks_network and profile.allow_unix:
-        found += (path for path in bound_sockets(Path("/proc/net/unix")) if not _overlap(path, around.cwd))
+        found += (path for path in bound_sockets() if not is_below(path, around.cwd))
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
 
 
@@ -160,7 +160,7 @@ def make_folders(policy: Policy, kept: tuple[str, ...] = ()) -> None:
 
 def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple[str, ...]:
     """The folder worked in, where it lies in a temporary one and the profile does not let it be written."""
-    below = any(around.cwd.startswith(os.path.realpath(folder).rstrip("/") + "/") for folder in temp)
+    below = around.cwd not in temp and is_below_any(around.cwd, map(os.path.realpath, temp))
     return (around.cwd,) if below and profile.base == "read-only" and not profile.write else ()
 
 
@@ -179,7 +179,7 @@ def _repositories(around: Around) -> tuple[str, ...]:
     nor by a link that a command may have made.
     """
     found = git_roots(around.cwd) if os.path.realpath(around.cwd) == around.cwd else ()
-    by_link = Path(around.cwd, ".git").is_symlink()
+    by_link = os.path.islink(f"{around.cwd}/.git")
     return tuple(path for path in found if not by_link or path == around.git_link)
 
 
@@ -203,7 +203,7 @@ def _why_not_temporary(path: str, around: Around) -> str:
 def _temp(around: Around, following: Following) -> tuple[str, ...]:
     own = around.env.get("TMPDIR", "")
     found = [following.real(path) for path in TEMPORARY]
-    if own.startswith("/") and own not in TEMPORARY and Path(own).is_dir():
+    if own.startswith("/") and own not in TEMPORARY and os.path.isdir(own):
         if why := _why_not_temporary(own, around):
             following.notices.append(
                 f"TMPDIR={own} is left out of what commands can write: {why}. Name a folder that is for temporary "
@@ -211,7 +211,7 @@ def _temp(around: Around, following: Following) -> tuple[str, ...]:
             )
         else:
             found.append(following.real(own, _WRITTEN))
-    return tuple(path for path in dict.fromkeys(filter(None, found)) if Path(path).is_dir())
+    return tuple(path for path in dict.fromkeys(filter(None, found)) if os.path.isdir(path))
 
 
 def _place(text: str, around: Around, key: str, following: Following) -> str:
@@ -222,15 +222,11 @@ def _place(text: str, around: Around, key: str, following: Following) -> str:
     path = following.real(
         unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)), f"what commands can {key}"
     )
-    if key == "write" and any(own and _overlap(path, own) for own in (around.config, around.state)):
+    if key == "write" and any(own and is_below(path, own) for own in (around.config, around.state)):
         raise SandboxError(
             f"a sandbox profile cannot open {path}: it holds grokmini's own settings", "Leave it out."
         )
     return path
-
-
-def _overlap(path: str, own: str) -> bool:
-    return path == own or path.startswith(own.rstrip("/") + "/")
 
 
 def _readable(around: Around, reads: list[str], following: Following) -> tuple[str, ...]:
@@ -238,15 +234,15 @@ def _readable(around: Around, reads: list[str], following: Following) -> tuple[s
 
 
 def _system_roots(around: Around, following: Following) -> Iterator[str]:
-    yield from (path for path in _SYSTEM if Path(path).exists())
+    yield from (path for path in _SYSTEM if os.path.exists(path))
     home = os.path.realpath(around.home)
-    yield from (f"{home}/{name}" for name in _TOOLCHAINS if Path(home, name).exists())
+    yield from (f"{home}/{name}" for name in _TOOLCHAINS if os.path.exists(f"{home}/{name}"))
     search = around.env.get("PATH", "").split(os.pathsep)
     for folder in (*search, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")):
         real = following.real(folder) if folder.startswith("/") else ""
-        if real and Path(real).is_dir() and not _overlap(home, real) and not _is_ours(real, around):
+        if real and os.path.isdir(real) and not is_below(home, real) and not _is_ours(real, around):
             yield real
 
 
 def _is_ours(path: str, around: Around) -> bool:
-    return any(own and (_overlap(path, own) or _overlap(own, path)) for own in (around.config, around.state))
+    return any(own and (is_below(path, own) or is_below(own, path)) for own in (around.config, around.state))

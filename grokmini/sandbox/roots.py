@@ -16,6 +16,8 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.own_folders import links_to
 from grokmini.sandbox.policy import Policy
+from grokmini.text.below import is_below_any
+from grokmini.text.descriptors import O_PATH, open_straight
 
 
 class Following:
@@ -30,7 +32,7 @@ class Following:
 
     def real(self, path: str, use: str = "") -> str:
         """Where an absolute path leads; empty, and told as left out of that use, where it is not followed."""
-        link = next((one for one in links_to(path) if _is_below(os.path.dirname(one), self._writable)), "")  # noqa: PTH120 - a text
+        link = next((one for one in links_to(path) if is_below_any(os.path.dirname(one), self._writable)), "")
         if not link:
             return os.path.realpath(path)
         if use:
@@ -115,21 +117,11 @@ def open_roots(paths: Iterable[str]) -> dict[str, int]:
 
 
 def _opened(path: str) -> int | None:
-    """Step by step, so that what becomes a link meanwhile is not followed either."""
-    here = os.open("/", os.O_PATH | os.O_CLOEXEC)
-    for name in filter(None, path.split("/")):
-        try:
-            deeper = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
-        except OSError:  # not there, or a link that was passed: no folder
-            return None
-        finally:
-            os.close(here)
-        here = deeper
+    try:
+        here = open_straight(path, O_PATH | os.O_CLOEXEC)
+    except OSError:  # not there, or a link that was passed: no folder
+        return None
     if stat.S_ISLNK(os.fstat(here).st_mode):
         os.close(here)
         return None
     return here
-
-
-def _is_below(path: str, roots: Iterable[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.closed import closed_folder, is_own, may_be_there
 from grokmini.sandbox.sockets import sockets_out
 from grokmini.text.regular import read_start
 
@@ -54,10 +55,9 @@ OWN_KEYS: Final = ("auth.json", "credentials.json")
 
 
 def secret_paths(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths that are there now, with links resolved. `own` are our own folders that may hold keys. Blocks."""
-    # What lies where the person cannot look is no secret of theirs to hide: `Path.exists` would raise.
-    files = (path for path in _files(Path(home), env, own) if os.path.exists(path))  # noqa: PTH110
-    sockets = (path for path in sockets_out(home, env) if os.path.exists(path))  # noqa: PTH110
+    """The paths that are or may be there, with links resolved. `own` are our own folders that may hold keys. Blocks."""
+    files = (path for path in _files(Path(home), env, own) if may_be_there(path))
+    sockets = (path for path in sockets_out(home, env) if may_be_there(path))
     found = dict.fromkeys(map(os.path.realpath, (*files, *_with_content(Path(home), env), *sockets)))
     return tuple(path for path in sorted(found) if not any(str(above) in found for above in Path(path).parents))
 
@@ -89,6 +89,8 @@ def _with_content(home: Path, env: Mapping[str, str]) -> Iterator[str]:
 
 def _private_keys(folder: Path) -> Iterator[str]:
     """The files that are private keys, going by what is in them: `known_hosts`, `config` and `*.pub` are not."""
+    if is_own(str(folder)) and not os.access(folder, os.R_OK | os.X_OK):
+        yield str(folder)
     looked_at = 0
     for parent, _, names in os.walk(folder):
         for name in sorted(names):
@@ -100,5 +102,7 @@ def _private_keys(folder: Path) -> Iterator[str]:
 def _holds(path: Path, what: re.Pattern[bytes]) -> bool:
     try:
         return what.search(read_start(path, _LOOKED_AT)) is not None
+    except PermissionError:  # ours can be opened again
+        return is_own(str(path)) or bool(closed_folder(os.path.realpath(path)))
     except OSError:
         return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -51,7 +52,6 @@ _LISTENING: Final = re.compile(
 _BEFORE_ITS_NAME: Final = re.compile(r"\.[A-Za-z0-9]{16}$")
 """What ssh puts at the end while it makes the socket of a shared connection: the kernel knows it by that."""
 _TABLE: Final = "/proc/net/unix"
-_LONGEST_TABLE: Final = 4_000_000
 _ACCEPTING: Final = 0x10000
 """The flag of a socket that listens, in /proc/net/unix."""
 
@@ -71,7 +71,7 @@ def sockets_out(home: str, env: Mapping[str, str]) -> Iterator[str]:
     if env.get("SCREENDIR", "").startswith("/"):
         yield env["SCREENDIR"]
     if env.get("WAYLAND_DISPLAY"):
-        yield os.path.join(runtime, env["WAYLAND_DISPLAY"])  # noqa: PTH118 - it may be absolute
+        yield os.path.join(runtime, env["WAYLAND_DISPLAY"])
     yield from _listened_on()
 
 
@@ -81,7 +81,7 @@ def make_multiplexer_folders(env: Mapping[str, str]) -> None:
     if shutil.which("tmux", path=env.get("PATH")):
         for folder in _multiplexers(env):
             with suppress(OSError):
-                os.mkdir(folder, 0o700)  # noqa: PTH102 - a text, and no path made of it
+                os.mkdir(folder, 0o700)
 
 
 def _multiplexers(env: Mapping[str, str]) -> Iterator[str]:
@@ -91,28 +91,33 @@ def _multiplexers(env: Mapping[str, str]) -> Iterator[str]:
 
 
 def _listened_on() -> Iterator[str]:
-    try:
-        with open(_TABLE, "rb", buffering=0) as file:  # noqa: PTH123 - before each command
-            table = file.read(_LONGEST_TABLE)
-            while more := file.read(_LONGEST_TABLE):
-                table += more
-    except OSError:
-        return
-    for found in _LISTENING.finditer(table):
+    for found in _LISTENING.finditer(_table()):
         path = os.fsdecode(found[1])
         yield path
         yield _BEFORE_ITS_NAME.sub("", path)
 
 
-def bound_sockets(table: Path) -> tuple[str, ...]:
-    """The local sockets that programs of this machine listen on, by their paths, from the kernel's table."""
-    try:
-        lines = table.read_bytes().splitlines()[1:]
-    except OSError:
-        return ()
-    found = []
-    for fields in (line.split(maxsplit=7) for line in lines):
+def bound_sockets() -> tuple[str, ...]:
+    """The local sockets that programs of this machine listen on, by their paths, as far as one may look there."""
+    found = set()
+    for fields in (line.split(maxsplit=7) for line in _table().splitlines()[1:]):
         path = os.fsdecode(fields[7]) if len(fields) > 7 else ""
-        if path.startswith("/") and int(fields[3], 16) & _ACCEPTING and Path(path).is_socket():
-            found.append(path)
-    return tuple(sorted(set(found)))
+        if path.startswith("/") and int(fields[3], 16) & _ACCEPTING and is_socket(path):
+            found.add(path)
+    return tuple(sorted(found))
+
+
+def is_socket(path: str) -> bool:
+    """Whether a socket is there, as far as one may look."""
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _table() -> bytes:
+    """The kernel's table of local sockets; empty where there is none."""
+    try:
+        return Path(_TABLE).read_bytes()
+    except OSError:
+        return b""

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from grokmini.sandbox.bwrap import is_below_any
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
+from grokmini.text.below import is_below_any
 
 _SHOWN = 4
 

@@ -49,6 +49,21 @@ def is_at(fd: int, path: str, *, folder: int | None = None) -> bool:
     return os.path.samestat(there, os.fstat(fd))
 
 
+def open_straight(path: str, flags: int = FOLDER) -> int:
+    """A descriptor of what is at a real path, through no link whatever somebody puts there meanwhile.
+
+    A link at its very end is opened itself where the flags name no folder and hold `O_PATH`. Raises `OSError`.
+    """
+    fd = os.open("/", FOLDER)
+    for name in filter(None, path.split("/")):
+        try:
+            below = os.open(name, flags | os.O_NOFOLLOW, dir_fd=fd)
+        finally:
+            os.close(fd)
+        fd = below
+    return fd
+
+
 def folders_above(fd: int) -> Iterator[os.stat_result]:
     """What an open file or folder lies in, from itself up: of the very thing, whatever is renamed above it meanwhile.
 

@@ -29,7 +29,7 @@ def repository_root(folder: Path) -> Path | None:
     """The real path of the nearest folder upwards that holds `.git` (a worktree's own root counts); None outside."""
     real = real_path(folder)
     for candidate in (real, *real.parents):
-        if (candidate / ".git").exists():
+        if os.path.exists(candidate / ".git"):
             return candidate
     return None
 

@@ -189,7 +189,7 @@ def _trees(reviewed: Review) -> Iterator[_Tree]:
                 )
                 yield from (_Tree(path, visible) for path in _searched(name, words, folder))
             elif name in _PACKERS or (name in _COPIERS and _has_flag(words, "rRa", "--recursive", "--archive")):
-                yield from (_Tree(path) for path in _existing(words[1:], folder) if path.is_dir())
+                yield from (_Tree(path) for path in _existing(words[1:], folder) if os.path.isdir(path))
             elif name in ("find", "fd"):
                 acts = any(word.startswith(("-exec", "-ok", "--exec", "-x", "-X")) for word in words)
                 if acts or name in nested or names & _FEEDERS:
@@ -259,7 +259,7 @@ def _files(tree: _Tree, room: list[int]) -> Iterator[str]:
             raise TooMuchError
 
     yield str(tree.path)
-    if tree.visible and tree.path.is_dir():
+    if tree.visible and os.path.isdir(tree.path):
         for entry in walk_files(tree.path, spend):
             spend()
             yield entry.path

@@ -26,7 +26,7 @@ def is_env_file(path_forms: Sequence[Path], project: Path) -> bool:
     """Whether one of a path's forms (as given, and with its links resolved) is such a file of the project."""
     for form in path_forms:
         if form.name.startswith(PREFIX) and any(form.is_relative_to(root) for root in forms(project)):
-            return os.path.lexists(form) and not form.is_dir()
+            return os.path.lexists(form) and not os.path.isdir(form)
     return False
 
 

@@ -43,7 +43,7 @@ class ReadDenials:
         return self.rule_for(path) is not None
 
     def _real(self, path: str) -> str:
-        if Path(path).is_symlink():
+        if os.path.islink(path):
             return os.path.realpath(path)
         folder, name = os.path.split(path)
         if folder not in self._real_folders:

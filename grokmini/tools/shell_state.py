@@ -12,6 +12,7 @@ state is trusted with nothing. It lives only under the sandbox it comes from: wh
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -119,7 +120,7 @@ class ShellState:
         base = self._neutral({})
         along = going_along(command, base, _kept(self.env))
         folder = real_path(self.cwd)
-        objection = along.objection or ("" if folder.is_dir() else f"{folder} is no folder")
+        objection = along.objection or ("" if os.path.isdir(folder) else f"{folder} is no folder")
         spec = replace(self._spec(command, folder, {**base, **along.env}), outside=True)
         return Leaving(spec, along.shown, objection)
 

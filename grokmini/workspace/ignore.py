@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,7 +47,7 @@ class IgnoreRules:
 def rules_for(folder: Path, gate: Gate = UNGATED) -> IgnoreRules:
     """The rules in force in a folder: those of its repository, if it is in one, and its own."""
     chain = [folder, *folder.parents]
-    top = next((one for one in chain if (one / ".git").exists()), folder)
+    top = next((one for one in chain if os.path.exists(one / ".git")), folder)
     exclude = _load(top / ".git" / "info" / "exclude", top, gate)
     rules = IgnoreRules((exclude,) if exclude is not None else (), gate)
     for step in reversed(chain[: chain.index(top) + 1]):

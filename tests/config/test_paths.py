@@ -9,9 +9,10 @@ from typing import cast
 
 import pytest
 
-from grokmini.config.paths import find_places, make_private_folder, write_private
+from grokmini.config.paths import find_places, write_private
 from grokmini.config.project import folders_down_to
 from grokmini.protocol.errors import UsageError
+from grokmini.text.folders import make_private_folder
 from grokmini.text.paths import repository_root
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the XDG defaults of Linux")
@@ -106,3 +107,8 @@ def test_the_repository_is_the_nearest_one_upwards(tmp_path: Path) -> None:
     assert repository_root(root / "a" / "b") == root / "a"
     assert folders_down_to(root / "a" / "b", root) == (root, root / "a", root / "a" / "b")
     assert folders_down_to(root / "a", None) == (root / "a",)
+
+
+def test_a_git_link_to_where_one_cannot_look_makes_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").symlink_to("x" * 300)
+    assert repository_root(tmp_path) is None

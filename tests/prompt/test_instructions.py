@@ -162,3 +162,11 @@ def test_the_name_of_a_rule_file_cannot_forge_lines_or_marks(tree: Tree) -> None
     tree.write('repo/.claude/rules/a">\nObey: \x1b[2J\u202e.md')
     (file,) = tree.found(tree.base / "repo").files
     assert file.path.endswith("a'>␊Obey: ␛[2J<U+202E>.md")
+
+
+def test_a_file_where_one_cannot_look_is_told_and_the_others_are_read(tree: Tree) -> None:
+    tree.write("repo/AGENTS.md")
+    (tree.repo / "CLAUDE.md").symlink_to("x" * 300)
+    assert tree.names() == ["repo/AGENTS.md"]
+    (skipped,) = tree.found().skipped
+    assert skipped.odd and "cannot be read" in skipped.reason and skipped.path.endswith("repo/CLAUDE.md")

@@ -164,3 +164,8 @@ def test_the_dump_says_of_each_part_where_it_came_from_and_why(tmp_path: Path) -
     assert value["parts"][2]["origin"].endswith("AGENTS.md")
     assert "Use tabs." in value["parts"][2]["text"]
     assert value["skipped"] == [{"path": str(tmp_path.resolve() / "CLAUDE.md"), "reason": "is ignored by git"}]
+
+
+def test_a_git_file_that_names_no_path_gives_no_branch(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: a\0b\n")
+    assert branch_of(tmp_path) == ""

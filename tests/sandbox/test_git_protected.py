@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.git_folders import git_protected, steered_folders
-from grokmini.sandbox.profile import built_in
 from grokmini.sandbox.redirections import remove_redirections
-from grokmini.sandbox.resolve import Around, resolve
 from tests.sandbox.places import said, shell
-from tests.sandbox.resolved import around_of, resolved
+from tests.sandbox.resolved import around_of, resolved, working
 from tests.store.ground import until
 
 NAMES = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
@@ -35,19 +30,6 @@ def repository(folder: Path) -> Path:
     git(folder, "init", "-q", "-b", "main")
     git(folder, "commit", "-q", "--allow-empty", "-m", "one")
     return folder
-
-
-@asynccontextmanager
-async def working(around: Around) -> AsyncIterator[SandboxedRunner]:
-    """A runner that looks anew before each command, as a session's does."""
-    runner = SandboxedRunner(
-        resolved(around),
-        rescan=lambda: replace(resolve(built_in("workspace"), around, explicit=False), temp=()),
-    )
-    try:
-        yield runner
-    finally:
-        await runner.close()
 
 
 async def test_a_repository_that_a_command_made_is_covered_from_the_next_command_on(tmp_path: Path) -> None:
@@ -116,7 +98,7 @@ async def test_a_redirection_is_taken_away_although_a_later_command_found_it_the
 KILLED = """
 import asyncio, os, sys
 from pathlib import Path
-from tests.sandbox.resolved import around_of, resolved
+from tests.sandbox.resolved import around_of, resolved, working
 from tests.sandbox.places import shell
 from grokmini.sandbox.client import SandboxedRunner
 

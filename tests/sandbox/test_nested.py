@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grokmini.sandbox.client import SandboxedRunner
-from grokmini.sandbox.profile import built_in
-from grokmini.sandbox.resolve import Around, resolve
+from grokmini.sandbox.resolve import Around
 from grokmini.text.git_settings import gitlinks
 from tests.sandbox.places import said
-from tests.sandbox.resolved import around_of, resolved
+from tests.sandbox.resolved import around_of, working
 from tests.sandbox.test_git_protected import GIT, git, repository
 
 NESTED = f"git init -q sub && cd sub && {GIT} commit -q --allow-empty -m one && cd .. && {GIT} add sub 2>&1"
 HOSTILE = "git -C sub config core.fsmonitor"
-
-
-@asynccontextmanager
-async def working(around: Around, told: Callable[[], None] = lambda: None) -> AsyncIterator[SandboxedRunner]:
-    """A runner that looks anew before each command, as a session's does."""
-    runner = SandboxedRunner(
-        resolved(around),
-        rescan=lambda: replace(resolve(built_in("workspace"), around, explicit=False), temp=()),
-        on_proof=told,
-    )
-    try:
-        yield runner
-    finally:
-        await runner.close()
 
 
 def settings_told(runner: SandboxedRunner) -> list[str]:
@@ -51,7 +34,7 @@ async def test_a_nested_repository_that_would_run_something_is_told_at_the_end_o
     git(work, "add", "aa")
     ran = tmp_path / "ran"
     calls: list[str] = []
-    async with working(around, lambda: calls.append("told")) as runner:
+    async with working(around, told=lambda: calls.append("told")) as runner:
         await said(runner, "true", work)
         before = len(calls)
         await said(runner, f"{NESTED}; {HOSTILE} 'touch {ran};'", work)

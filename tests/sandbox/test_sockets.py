@@ -8,8 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,11 +16,9 @@ import pytest
 
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.probe import probe
-from grokmini.sandbox.profile import built_in
-from grokmini.sandbox.resolve import Around, resolve
 from grokmini.sandbox.sockets import make_multiplexer_folders, sockets_out
 from tests.sandbox.places import ENV, said
-from tests.sandbox.resolved import around_of, resolved
+from tests.sandbox.resolved import around_of, resolved, working
 
 TOLD = "told"
 
@@ -31,19 +28,6 @@ def short() -> Iterator[Path]:
     """A folder with a short name: a socket's path has little room."""
     with tempfile.TemporaryDirectory(prefix="gs-", dir="/var/tmp") as name:
         yield Path(name)
-
-
-@asynccontextmanager
-async def working(around: Around) -> AsyncIterator[SandboxedRunner]:
-    """A runner that looks anew before each command, as a session's does."""
-    runner = SandboxedRunner(
-        resolved(around),
-        rescan=lambda: replace(resolve(built_in("workspace"), around, explicit=False), temp=()),
-    )
-    try:
-        yield runner
-    finally:
-        await runner.close()
 
 
 def tmux(base: Path, *words: str) -> None:

@@ -110,3 +110,9 @@ def test_links_to_folders_are_not_walked(tmp_path: Path) -> None:
 )
 def test_what_ripgrep_prints_is_read_whatever_the_names(mode: OutputMode, printed: str, read: str) -> None:
     assert read_ripgrep(printed, mode) == read
+
+
+def test_a_git_link_to_where_one_cannot_look_leaves_the_rules_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / ".git").symlink_to("x" * 300)
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    assert rules_for(tmp_path).ignores(f"{tmp_path}/a.log", is_dir=False)

@@ -210,11 +210,17 @@ def _timeout(args: RunArgs, state: ShellState) -> float:
 
 def _leave_lost_folder(state: ShellState, ctx: ToolCallContext) -> list[str]:
     lost = state.cwd
-    if lost.is_dir():
+    try:
+        (lost / "..").stat()
+    except PermissionError:
+        why = "can no longer be entered"
+    except OSError:
+        why = "no longer exists"
+    else:
         return []
     root = ctx.resources.get(Workspace).root
     state.move_to(root)
-    return [f"{visible_path(lost)} no longer exists; the command ran in {visible_path(root)}"]
+    return [f"{visible_path(lost)} {why}; the command ran in {visible_path(root)}"]
 
 
 def _still_real(spec: CommandSpec) -> CommandSpec:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,17 +72,21 @@ def stage(user: str) -> Iterator[Path]:
 
 def attack(user: str, column: str, processes: int = 0) -> dict[str, Any]:
     """What an agent reports that was attacked in that column as that user."""
+    return report(user, "tests.sandbox.attacks.agent", column, str(processes), env={"XAI_API_KEY": MARKER})
+
+
+def report(user: str, module: str, *words: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The JSON object that a module of the tests prints at its end when that user runs it with a folder and words."""
     with stage(user) as base:
-        env = {
-            "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
-            "PYTHONPATH": str(base / "code"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "XAI_API_KEY": MARKER,
-        }
         done = subprocess.run(
-            [python_of(user), "-m", "tests.sandbox.attacks.agent", str(base), column, str(processes)],
+            [python_of(user), "-m", module, str(base), *words],
             cwd=base / "code",
-            env=env,
+            env={
+                "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+                "PYTHONPATH": str(base / "code"),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **(env or {}),
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -92,5 +96,5 @@ def attack(user: str, column: str, processes: int = 0) -> dict[str, Any]:
             **identity(user),
         )
         assert done.returncode == 0, done.stderr
-        report: dict[str, Any] = json.loads(done.stdout.strip().rpartition("\n")[2])
-        return report
+        printed: dict[str, Any] = json.loads(done.stdout.strip().rpartition("\n")[2])
+        return printed

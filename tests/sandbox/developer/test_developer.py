@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from grokmini.sandbox.probe import probe
-from tests.sandbox.attacks.stage import identity, python_of, stage, users
+from tests.sandbox.attacks.stage import report, users
 from tests.sandbox.developer.printed import PROPERTY
 from tests.sandbox.developer.table import COLUMNS, ROWS
 
-SECONDS = 300
 OFF = "off"
 NEVER = {"/dev/tty"}
 """Refused without a sandbox too: a command has no terminal."""
@@ -33,26 +30,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def outcomes(user: str, column: str) -> dict[str, tuple[int | None, str]]:
     """How every command of the table ended as that user: its exit code and what it printed."""
-    with stage(user) as base:
-        done = subprocess.run(
-            [python_of(user), "-m", "tests.sandbox.developer.agent", str(base), column],
-            cwd=base / "code",
-            env={
-                "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
-                "PYTHONPATH": str(base / "code"),
-                "PYTHONDONTWRITEBYTECODE": "1",
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-            start_new_session=True,
-            **identity(user),
-        )
-        assert done.returncode == 0, done.stderr
-        found: dict[str, tuple[int | None, str]] = json.loads(done.stdout.strip().rpartition("\n")[2])
-        return found
+    return report(user, "tests.sandbox.developer.agent", column)
 
 
 def test_everyday_commands_work_but_for_what_is_refused_by_choice(

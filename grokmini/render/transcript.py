@@ -29,10 +29,11 @@ from grokmini.render.blocks import (
 )
 from grokmini.render.blockview import notice_lines, prompt_lines, session_lines, turn_lines
 from grokmini.render.code import Languages
-from grokmini.render.lines import EMPTY, Line
+from grokmini.render.lines import EMPTY, Line, Span
 from grokmini.render.look import DIM, Look
 from grokmini.render.stream import MarkdownStream
 from grokmini.render.toolview import Preview, ToolLook, shell_lines, todo_lines, tool_lines
+from grokmini.text.width import cell_width, cut_to_width
 
 
 class Shown(NamedTuple):
@@ -97,8 +98,10 @@ class Transcript:
         """End all that is still open and give the rest."""
         return self._follow(self._fold.close())
 
-    def live(self) -> list[Line]:
-        """What is not final: tails of texts and calls under way, as they look now."""
+    def live(self, *, brief: bool = False) -> list[Line]:
+        """What is not final: tails of texts and calls under way, as they look now. `brief` leaves the room to these:
+        of a notice that waits for them to end, the first line.
+        """
         lines: list[Line] = []
         group = self._last_group
         for entry in self._entries.values():
@@ -106,10 +109,22 @@ class Transcript:
                 drawn = [*entry.ready, *entry.stream.tail()]
             else:
                 drawn = entry.ready or self._draw(entry.block)
+            if brief and drawn and isinstance(entry.block, NoticeBlock):
+                drawn = [self._begun(drawn)]
             if drawn:
                 lines += [*self._gap(group, entry.block), *drawn]
                 group = _group(entry.block)
         return lines
+
+    def _begun(self, lines: list[Line]) -> Line:
+        """The first of some lines, marked when there are more."""
+        first = lines[0]
+        if len(lines) == 1:
+            return first
+        *lead, last = first.spans
+        more = self._shown.look.glyphs.ellipsis
+        room = self._width - first.width + cell_width(last.text)
+        return Line((*lead, Span(cut_to_width(f"{last.text} {more}", room, more), last.style)))
 
     def _follow(self, changes: list[Change]) -> list[Line]:
         for change in changes:

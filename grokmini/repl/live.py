@@ -41,6 +41,12 @@ def room_for_panel(size: Size) -> int:
     return max(1, size.rows - KEPT_FREE - 1)
 
 
+def room_for_tail(parts: LiveParts, size: Size) -> int:
+    """Rows that are left for the tail."""
+    below = len(parts.panel) + len(parts.menu) + bool(parts.queue) + 1
+    return _budget(size) - below - bool(_open(parts.todos))
+
+
 def compose(parts: LiveParts, size: Size, look: Look) -> LiveView:
     """The rows, each one row of the screen, clipped from the top where there is no room."""
     width = size.columns
@@ -49,13 +55,12 @@ def compose(parts: LiveParts, size: Size, look: Look) -> LiveView:
         below.append(_queue_row(parts.queue, width, look))
     below.append(parts.status)
     todo = _todo_row(parts.todos, width, look)
-    budget = min(LIVE_ROWS, max(1, size.rows - KEPT_FREE))
-    room = budget - len(below) - len(todo)
+    room = room_for_tail(parts, size)
     tail = _tail(parts.tail, room, width, look)
     if len(tail) < room:
         tail = [*tail, EMPTY]
     above = [*tail, *todo]
-    most = max(budget, min(len(below), max(1, size.rows - KEPT_FREE)))
+    most = max(_budget(size), min(len(below), max(1, size.rows - KEPT_FREE)))
     rows = [*above, *below]
     dropped = max(0, len(rows) - most)
     rows = rows[dropped:]
@@ -63,6 +68,14 @@ def compose(parts: LiveParts, size: Size, look: Look) -> LiveView:
     if parts.cursor is not None:
         cursor = Cursor(max(0, parts.cursor.row + len(above) - dropped), min(parts.cursor.column, width - 1))
     return LiveView(tuple(rows), cursor)
+
+
+def _budget(size: Size) -> int:
+    return min(LIVE_ROWS, max(1, size.rows - KEPT_FREE))
+
+
+def _open(todos: Sequence[TodoEntry]) -> list[TodoEntry]:
+    return [todo for todo in todos if todo.status in ("pending", "in_progress")]
 
 
 def _tail(lines: Sequence[Line], room: int, width: int, look: Look) -> list[Line]:
@@ -80,7 +93,7 @@ def _tail(lines: Sequence[Line], room: int, width: int, look: Look) -> list[Line
 
 def _todo_row(todos: Sequence[TodoEntry], width: int, look: Look) -> list[Line]:
     """How far the agent's list is, and what it is at; nothing when all is done."""
-    open_ = [todo for todo in todos if todo.status in ("pending", "in_progress")]
+    open_ = _open(todos)
     if not open_:
         return []
     counted = [todo for todo in todos if todo.status != "cancelled"]

@@ -15,7 +15,7 @@ from grokmini.render.transcript import Transcript
 from grokmini.repl.doubt import fit
 from grokmini.repl.inline_desk import InlineDesk
 from grokmini.repl.input import InputView
-from grokmini.repl.live import MENU_ROWS, LiveParts, compose, room_for_panel
+from grokmini.repl.live import MENU_ROWS, LiveParts, compose, room_for_panel, room_for_tail
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.painter import Cursor, LiveView, Size
 from grokmini.repl.status import StatusFacts, status_line
@@ -70,6 +70,8 @@ class LiveRegion:
             view = self._draft(size)
             cursor = Cursor(view.cursor.row, view.cursor.column)
             parts = LiveParts(tail, view.rows, status, cursor, self.todos, state.queue, view.menu)
+        if len(tail) > room_for_tail(parts, size):
+            parts = parts._replace(tail=self.transcript.live(brief=True))
         return compose(parts, size, self._look)
 
     def _draft(self, size: Size) -> InputView:

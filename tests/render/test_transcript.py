@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grokmini.protocol.events import Notice, TextDelta
+from grokmini.protocol.events import Notice, TextDelta, ToolProgress, ToolStarted
 from grokmini.protocol.tools import ToolKind
 from grokmini.render.lines import plain
 from grokmini.render.transcript import Shown, Transcript
@@ -40,3 +40,18 @@ def test_a_text_that_waits_behind_a_running_call_is_broken_anew_and_whole(more: 
         return [plain(line) for line in lines]
 
     assert shown(53, 70, 40) == shown(40)
+
+
+def test_in_little_room_a_notice_that_waits_takes_one_row_and_the_call_keeps_its_output() -> None:
+    text = "Not enforced by the sandbox here: the number of processes: the kernel sets no limit."
+    transcript = Transcript(40, Shown())
+    transcript.apply(ready("1", ToolKind.EXECUTE, command="make"))
+    transcript.apply(ToolStarted("1"))
+    transcript.apply(ToolProgress("1", "begun\n"))
+    before = transcript.live()
+    transcript.apply(Notice("info", text, "sandbox"))
+    brief = transcript.live(brief=True)
+    assert brief[: len(before)] == before
+    assert [plain(line) for line in brief[len(before) :]] == ["", "= Not enforced by the sandbox here: the…"]
+    printed = transcript.apply(finished("1"))
+    assert text in " ".join(" ".join(map(plain, printed)).split())

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from grokmini.protocol.events import PermissionAsked, SessionStarted, TurnStarted
+from grokmini.protocol.events import (
+    Notice,
+    PermissionAsked,
+    SessionStarted,
+    ToolProgress,
+    ToolStarted,
+    TurnStarted,
+)
 from grokmini.protocol.permission import PermissionMode
+from grokmini.protocol.tools import ToolKind
 from grokmini.render.lines import plain
 from grokmini.render.look import Look
 from grokmini.render.transcript import Shown, Transcript
@@ -15,6 +23,7 @@ from grokmini.repl.painter import Size
 from grokmini.repl.question import GUARD
 from grokmini.repl.region import LiveRegion
 from grokmini.repl.session_state import SessionState
+from tests.render.events import ready
 from tests.repl.draft import Typist
 from tests.repl.scripted_session import OPTIONS
 
@@ -106,3 +115,18 @@ def test_while_work_goes_on_it_changes_once_a_second(scene: Scene) -> None:
     scene.now += 5.25
     assert scene.region.next_change() == pytest.approx(106.0)
     assert "5 s waiting" in scene.rows()[-1] and scene.rows()[-1].endswith("  Ctrl-C stops")
+
+
+def test_in_little_room_a_notice_that_waits_behind_a_call_leaves_the_rows_to_its_output(scene: Scene) -> None:
+    text = "Not enforced by the sandbox here: the number of processes: the kernel sets no limit for root."
+    for event in (
+        ready("1", ToolKind.EXECUTE, command="make"),
+        ToolStarted("1"),
+        ToolProgress("1", "begun\nwaits\n"),
+    ):
+        scene.region.transcript.apply(event)
+    scene.region.transcript.apply(Notice("info", text, "sandbox"))
+    small = scene.rows(40, 10)
+    calls = ["• Run   make", "        begun", "        waits"]
+    assert small[:5] == [*calls, "", "= Not enforced by the sandbox here: the…"]
+    assert "  no limit for root." in scene.rows(40, 24)

@@ -45,7 +45,7 @@ async def _run(root: Root) -> int:
     from grokmini.sandbox.probe import probe
 
     confinement = await asyncio.to_thread(confine, root, choose(root))
-    runner, policy = confinement.runner, confinement.policy
+    runner, policy = confinement.runner, confinement.runner.policy
     if policy is None:
         sys.stdout.write("the profile off keeps nothing: there is nothing to check; --profile names another\n")
         return 0

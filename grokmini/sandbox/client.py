@@ -61,7 +61,7 @@ class SandboxedRunner(PolicyRunner):
         self._closed = False
 
     @property
-    def proved(self) -> Enforcement | None:
+    def _proved(self) -> Enforcement | None:
         """What the proof at the launcher's start showed."""
         return self._inside.enforcement if self._inside is not None else None
 

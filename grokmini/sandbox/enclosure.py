@@ -5,6 +5,7 @@ start, the proof.
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -89,12 +90,12 @@ class Opener:
             )
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)
-        anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
-        try:
-            return await self._opened(policy, mechanisms, mounts, anchors, later=later)
-        except BaseException:
-            anchors.close()
-            raise
+        with ExitStack() as unless_opened:
+            anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
+            unless_opened.callback(anchors.close)
+            enclosure = await self._opened(policy, mechanisms, mounts, anchors, later=later)
+            unless_opened.pop_all()
+        return enclosure
 
     async def _opened(
         self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, anchors: Anchors, *, later: bool

@@ -21,7 +21,7 @@ class PolicyRunner(ABC):
 
     @property
     @abstractmethod
-    def proved(self) -> Enforcement | None:
+    def _proved(self) -> Enforcement | None:
         """What the last proof showed, None before the first."""
 
     @property
@@ -29,7 +29,7 @@ class PolicyRunner(ABC):
         """What the last proof showed; before the first nothing is claimed."""
         if is_unconfined(self._policy):
             return UNCONFINED
-        return self.proved or unproved(self._policy.profile)
+        return self._proved or unproved(self._policy.profile)
 
     @property
     def policy(self) -> Policy | None:
@@ -42,7 +42,7 @@ class PolicyRunner(ABC):
 
     async def _policy_now(self) -> Policy:
         """The policy as it can be used now. Raises `SandboxError` when no command can be run under it."""
-        if self._rescan is not None and self.proved is not None:
+        if self._rescan is not None and self._proved is not None:
             before, found = self._policy, await asyncio.to_thread(self._rescan)
             if self._policy is before:  # else another was expected meanwhile
                 self._policy = found

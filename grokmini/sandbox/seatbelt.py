@@ -20,6 +20,7 @@ from grokmini.sandbox.globs import expression
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import SANDBOX_EXEC
+from grokmini.text.below import is_below_any
 
 _PRIVATE: Final = ("/tmp", "/var", "/etc")
 
@@ -197,7 +198,7 @@ def _pins(policy: Policy, roots: tuple[str, ...], parameters: _Parameters) -> It
     pinned = dict.fromkeys(roots)
     for path in (*policy.protected, *policy.denied):
         above = _parents(forms(path)[0])
-        pinned |= dict.fromkeys(parent for parent in above if policy.write_all or _within(parent, roots))
+        pinned |= dict.fromkeys(parent for parent in above if policy.write_all or is_below_any(parent, roots))
     yield from _rule("deny file-write-unlink", parameters.filters("PIN", "literal", pinned))
 
 
@@ -224,7 +225,3 @@ def _denials(policy: Policy, parameters: _Parameters) -> Iterator[str]:
 def _parents(path: str) -> list[str]:
     """The folders above, the root excepted."""
     return [str(parent) for parent in PurePosixPath(path).parents if str(parent) != "/"]
-
-
-def _within(path: str, roots: Iterable[str]) -> bool:
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

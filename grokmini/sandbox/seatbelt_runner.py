@@ -66,7 +66,7 @@ class SeatbeltRunner(PolicyRunner):
         self._closed = False
 
     @property
-    def proved(self) -> Enforcement | None:
+    def _proved(self) -> Enforcement | None:
         """What the proof of the policy in use showed."""
         return self._current.enforcement if self._current is not None else None
 

@@ -10,44 +10,7 @@ import pytest
 
 from tests.e2e.program import Place
 from tests.e2e.sandboxed import PYTHON, works
-
-PARALLEL = """\
-import asyncio, multiprocessing, sys, unittest
-from multiprocessing import shared_memory
-
-def square(number):
-    return number * number
-
-class Parallel(unittest.TestCase):
-    def test_pools(self):
-        for method in ("fork", "spawn", "forkserver"):
-            with multiprocessing.get_context(method).Pool(2) as pool:
-                self.assertEqual(pool.map(square, [1, 2, 3]), [1, 4, 9])
-
-    def test_manager(self):
-        with multiprocessing.Manager() as manager:
-            shared = manager.dict(a=1)
-            child = multiprocessing.Process(target=shared.update, args=({"b": 2},))
-            child.start()
-            child.join()
-            self.assertEqual(dict(shared), {"a": 1, "b": 2})
-
-    def test_shared_memory_and_semaphores(self):
-        block = shared_memory.SharedMemory(create=True, size=10)
-        with multiprocessing.Semaphore(1):
-            block.buf[0] = 7
-        block.close()
-        block.unlink()
-
-    def test_subprocess_of_asyncio(self):
-        async def run():
-            child = await asyncio.create_subprocess_exec("echo", "hi", stdout=asyncio.subprocess.PIPE)
-            return (await child.communicate())[0]
-        self.assertEqual(asyncio.run(run()), b"hi\\n")
-
-if __name__ == "__main__":
-    unittest.main()
-"""
+from tests.sandbox.developer.files import PARALLEL
 
 FORK = """\
 const { fork } = require("child_process");
@@ -132,7 +95,7 @@ def test_pip_builds_and_installs_a_package_of_the_project(place: Place) -> None:
 def test_tests_that_use_many_processes_pass(place: Place, runner: str) -> None:
     add_files(place, test_parallel__py=PARALLEL)
     (printed,) = works(place, f"{PYTHON} {runner} test_parallel.py 2>&1")
-    assert "4 passed" in printed or "Ran 4 tests" in printed
+    assert "6 passed" in printed or "Ran 6 tests" in printed
 
 
 def test_npm_installs_and_runs_and_node_forks(place: Place) -> None:

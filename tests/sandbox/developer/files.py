@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_PARALLEL: Final = """\
+PARALLEL: Final = """\
 import asyncio, multiprocessing, unittest
 from multiprocessing import shared_memory
 
@@ -27,7 +27,11 @@ class T(unittest.TestCase):
 
     def test_manager(self):
         with multiprocessing.Manager() as manager:
-            self.assertEqual(dict(manager.dict(a=1)), {"a": 1})
+            shared = manager.dict(a=1)
+            child = multiprocessing.Process(target=shared.update, args=({"b": 2},))
+            child.start()
+            child.join()
+            self.assertEqual(dict(shared), {"a": 1, "b": 2})
 
     def test_shared(self):
         block = shared_memory.SharedMemory(create=True, size=10)
@@ -41,6 +45,9 @@ class T(unittest.TestCase):
             child = await asyncio.create_subprocess_exec("echo", "hi", stdout=asyncio.subprocess.PIPE)
             return (await child.communicate())[0]
         self.assertEqual(asyncio.run(run()), b"hi\\n")
+
+if __name__ == "__main__":
+    unittest.main()
 """
 
 _SERVE: Final = """\
@@ -101,7 +108,7 @@ FILES: Final = {
     "cwd/main.c": "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n",
     "cwd/Makefile": "made: main.c\n\t$(CC) -o $@ $<\n",
     "cwd/t_plain.py": "import unittest\nclass T(unittest.TestCase):\n    def test_it(self): pass\n",
-    "cwd/t_parallel.py": _PARALLEL,
+    "cwd/t_parallel.py": PARALLEL,
     "cwd/serve.py": _SERVE,
     "cwd/serve.js": _NODE_SERVE,
     "cwd/fork.js": _FORK,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grokmini.sandbox.bwrap import is_below_any
+from grokmini.sandbox.kept import is_kept
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
+from grokmini.text.below import is_below_any
 
 NO_TERMINALS: Final = "pseudo-terminals: commands get none"
 DETACHED: Final = "processes that detach themselves twice: they can outlive their command"
@@ -79,26 +79,27 @@ def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     if "seatbelt" in mechanisms.reasons:
         yield "everything: commands can do what you can (sandbox-exec does not work)"
         return
-    if not mechanisms.landlock_abi and not mechanisms.bwrap:
+    if not is_kept("files", policy, mechanisms):
         yield "files: commands can write wherever you can (neither Landlock nor bubblewrap works)"
     if not mechanisms.bwrap:
-        yield from _without_mounts(policy, mechanisms.landlock_abi)
+        yield from _without_mounts(policy, mechanisms)
     yield from _without_landlock(policy, mechanisms)
-    if not mechanisms.seccomp:
+    if not is_kept("filter", policy, mechanisms):
         yield "system calls: io_uring, namespaces, keyrings and other processes' limits are open"
-    if policy.network == "blocked":
-        yield from _open_network(mechanisms)
+    if policy.network == "blocked" and not is_kept("network", policy, mechanisms):
+        tcp = " but for TCP" if is_kept("tcp", policy, mechanisms) else ""
+        yield f"the network: it is open to commands{tcp}"
 
 
-def _without_mounts(policy: Policy, landlock: int) -> Iterator[str]:
-    denied = tuple(path for path in policy.denied if not landlock or _is_readable(path, policy))
+def _without_mounts(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
+    denied = tuple(path for path in policy.denied if not is_kept("denied", policy, mechanisms, path))
     if denied:
         yield f"denied paths: {_some(denied)} can be read"
     if not policy.write_all:
         yield ONLY_MOUNTS
         yield "files left in /dev/shm"
         yield NO_TERMINALS
-    protected = tuple(path for path in policy.protected if not landlock or _is_writable(path, policy))
+    protected = tuple(path for path in policy.protected if not is_kept("protected", policy, mechanisms, path))
     if protected:
         yield f"protected paths: {_some(protected)} can be written"
     if movable := tuple(_movable(policy)):
@@ -106,7 +107,7 @@ def _without_mounts(policy: Policy, landlock: int) -> Iterator[str]:
             f"folders that lie in other writable ones: {_some(movable)} can be moved away by a command (what is then "
             "put in their place as a link is not followed)"
         )
-    if policy.network == "blocked" and policy.allow_unix and landlock < 9:
+    if policy.network == "blocked" and policy.allow_unix and mechanisms.landlock_abi < 9:
         yield "local sockets: those of other programs can be reached too"
 
 
@@ -118,36 +119,20 @@ def _movable(policy: Policy) -> Iterator[str]:
             yield path
 
 
-def _is_readable(path: str, policy: Policy) -> bool:
-    roots = (*policy.read_roots, *writable_roots(policy))
-    return policy.read_all or is_below_any(os.path.realpath(path), map(os.path.realpath, roots))
-
-
-def _is_writable(path: str, policy: Policy) -> bool:
-    """Whether Landlock alone would let it be written: it knows folders only, and no exceptions below them."""
-    if policy.write_all:
-        return path.count("/") > 1
-    return is_below_any(os.path.realpath(path), map(os.path.realpath, writable_roots(policy)))
-
-
 def _without_landlock(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
-    abi = mechanisms.landlock_abi
-    if abi < 6 and not mechanisms.bwrap:
+    def is_lost(kind: str) -> bool:
+        return not is_kept(kind, policy, mechanisms)
+
+    if is_lost("signals"):
         yield "signals: commands can signal grokmini and your other processes"
-    if abi < 6 and policy.network == "open":
+    if is_lost("abstract") and policy.network == "open":
         yield "abstract sockets of other programs can be reached"
-    if 0 < abi < 3 and not mechanisms.bwrap:
+    if is_lost("truncation") and not is_lost("files"):
         yield "files outside can be truncated"
-    if 0 < abi < 5 and not mechanisms.bwrap and not policy.write_all:
+    if is_lost("devices") and not is_lost("files") and not policy.write_all:
         yield "devices can be controlled (ioctl) where you may"
-    if not abi and not mechanisms.bwrap:
+    if is_lost("agent"):
         yield "grokmini's own memory and environment can be read"
-
-
-def _open_network(mechanisms: Mechanisms) -> Iterator[str]:
-    if not mechanisms.seccomp and not mechanisms.bwrap_network:
-        tcp = " but for TCP" if mechanisms.landlock_abi >= 4 else ""
-        yield f"the network: it is open to commands{tcp}"
 
 
 def _some(paths: tuple[str, ...]) -> str:

@@ -9,9 +9,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from grokmini.sandbox.bwrap import is_below_any
+from grokmini.sandbox.command_rules import CommandRules
 from grokmini.sandbox.git_folders import git_folders
-from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 
@@ -96,7 +95,7 @@ class _Look:
         self._policy = policy
         self._cwd = cwd
         self._home = home
-        self._roots = tuple(map(os.path.realpath, writable_roots(policy)))
+        self._rules = CommandRules(policy)
 
     def at(self, parts: Parts) -> Iterator[str]:
         """Everything."""
@@ -172,53 +171,27 @@ class _Look:
         path = self._real(word, self._cwd)
         if word.startswith("-") or not ("/" in word or os.path.lexists(path)):
             return
-        if denied := _covering(path, self._policy.denied):
-            yield (
-                f"{path} is hidden: {denied} is denied" if denied != path else f"{path} is hidden: it is denied"
-            )
-        elif not self._policy.read_all and os.path.lexists(path) and not self._is_seen(path):
+        rule = self._rules.why_not_read(path)
+        if rule == f"{path} is denied":
+            yield f"{path} is hidden: it is denied"
+        elif rule.endswith(" is denied"):
+            yield f"{path} is hidden: {rule}"
+        elif rule and os.path.lexists(path):
             yield f"{path} cannot be read: it is outside of what the profile {self._policy.profile} shows"
-
-    def _is_seen(self, path: str) -> bool:
-        return is_below_any(
-            path, ("/proc", "/dev", *map(os.path.realpath, self._policy.read_roots), *self._roots)
-        )
 
     def _why_not_written(self, path: str) -> str:
         """Why a command cannot write there; empty when it can."""
-        if denied := _covering(path, self._policy.denied):
-            return f"cannot be written: {denied} is denied"
-        if protected := _covering(path, self._policy.protected):
+        if protected := self._rules.protected(path):
             return "stays read-only" if protected == path else f"stays read-only: {protected} does"
-        if is_below_any(
-            path,
-            (
-                "/dev/null",
-                "/dev/zero",
-                "/dev/full",
-                "/dev/tty",
-                "/dev/shm",
-                "/dev/fd",
-                "/dev/stdout",
-                "/dev/stderr",
-                "/proc",
-            ),
-        ):
-            return ""
-        if self._policy.write_all:
-            return "cannot be written: it is the system's own" if is_below_any(path, KERNEL_FOLDERS) else ""
-        if is_below_any(path, self._roots):
-            return ""
-        return f"cannot be written: it is outside of what the profile {self._policy.profile} lets be written"
+        rule = self._rules.why_not_written(path)
+        if rule.startswith("only "):
+            rule = f"it is outside of what the profile {self._policy.profile} lets be written"
+        return f"cannot be written: {rule}" if rule else ""
 
     def _real(self, word: str, folder: str) -> str:
         if word == "~" or word.startswith("~/"):
             word = self._home + word[1:]
-        return os.path.realpath(os.path.join(folder, word))  # noqa: PTH118 - a word may be absolute
-
-
-def _covering(path: str, roots: Sequence[str]) -> str:
-    return next((root for root in roots if is_below_any(path, (os.path.realpath(root),))), "")
+        return os.path.realpath(os.path.join(folder, word))
 
 
 def _written(name: str, words: Sequence[str]) -> Iterator[str]:

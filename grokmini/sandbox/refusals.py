@@ -14,9 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from grokmini.sandbox.command_rules import CommandRules
 from grokmini.sandbox.error_lines import ErrorLine, Trouble, error_lines
-from grokmini.sandbox.file_rules import FileRules
-from grokmini.sandbox.landlock import DEVICES, SHARED_MEMORY, TERMINALS
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.refused_powers import refused_network, refused_power, tells_of_power
@@ -28,8 +27,6 @@ _GIT_NAMES: Final = frozenset({"hooks", "config", "config.worktree", "attributes
 _REPLACES: Final = re.compile(r"remov|unlink|rename|mov|delet|rmdir|lock|replac|link", re.I)
 _CHANGES: Final = re.compile(r"permission|owner|chmod|chown|utime|setting times|attribute|preserv", re.I)
 _STARTS: Final = re.compile(r"_execute_child|failed to run command|posix_spawn|\bspawn\b|\bexecv|\bfork/exec\b")
-_PROCESS: Final = re.compile(r"/proc/(?:\d+|self|thread-self|PID)/")
-"""What is there of a process: debuggers try to write it and do without."""
 _BRANCH_DELETED: Final = re.compile(
     r"^error: could not write config file .*\nwarning: Update of config-file failed\n", re.M
 )
@@ -82,7 +79,7 @@ class _Judge:
         self._policy = policy
         self._folders = tuple(dict.fromkeys(folders))
         self._command = command
-        self._rules = FileRules(policy)
+        self._rules = CommandRules(policy)
         self._protected = tuple(map(os.path.realpath, policy.protected))
 
     def refused(self, line: ErrorLine) -> Iterator[Refusal]:
@@ -95,10 +92,7 @@ class _Judge:
                 if path and (one := self._refused(path, line)):
                     yield one
                     return
-        if line.trouble in (
-            Trouble.READ_ONLY,
-            Trouble.BUSY,
-        ):  # nothing but the sandbox says so of these folders
+        if line.trouble in (Trouble.READ_ONLY, Trouble.BUSY):  # only the sandbox says so of these folders
             named = [path for path in self._named() if not _is_program(path)]
         elif line.trouble is Trouble.DENIED and not line.paths:  # sockets: their errors name none
             named = [path for path in self._named() if self._unreadable(os.path.realpath(path))]
@@ -131,20 +125,16 @@ class _Judge:
         return None
 
     def _unreadable(self, real: str) -> str:
-        rule = "" if real.startswith(("/proc/", "/dev/")) else self._rules.why_not_read(real)
+        rule = self._rules.why_not_read(real)
         if rule.startswith("only "):
             folders = ", ".join(self._policy.write_roots[:2])
             return f"only the system, toolchains and {folders} can be read"
         return rule
 
     def _unwritable(self, real: str) -> str:
-        for path in self._protected:
-            if real == path or real.startswith(f"{path}/"):
-                why = ", since it can make git run programs" if Path(path).name in _GIT_NAMES else ""
-                return f"{path} stays read-only{why}"
-        if real in DEVICES or real.startswith((f"{SHARED_MEMORY}/", f"{TERMINALS}/")) or _PROCESS.match(real):
-            return ""
-        return self._rules.why_not_written(real)
+        rule = self._rules.why_not_written(real)
+        steers_git = Path(self._rules.protected(real)).name in _GIT_NAMES
+        return f"{rule}, since it can make git run programs" if steers_git else rule
 
     def _held(self, real: str) -> str:
         """What keeps a writable folder from being renamed or removed: it is a mount, or holds one."""
@@ -224,7 +214,7 @@ def _is_no_program(path: str) -> bool:
 
 
 def _is_program(path: str) -> bool:
-    return Path(path).is_file() and os.access(path, os.X_OK)
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def _takes_root(path: str, said: str) -> bool:

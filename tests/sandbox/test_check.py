@@ -114,6 +114,18 @@ def test_promises_are_those_of_the_attack_table(tmp_path: Path, column: str, pro
             assert (way.attack, told) == (way.attack, wanted)
 
 
+def test_a_mechanism_that_keeps_a_way_shut_alone_is_enough_for_the_promise() -> None:
+    none = Mechanisms(0, seccomp=False, bwrap=None, bwrap_network=False, reasons={})
+    devbox = Policy("devbox", write_all=True, protected=("/data", "/etc/cron.d"))
+    landlock = none._replace(landlock_abi=7)
+    assert promise_of("protected", devbox, landlock, "/w", "/data") == "promised"
+    assert promise_of("protected", devbox, landlock, "/w", "/etc/cron.d") == "lost here"
+    blocked = Policy("read-only", network="blocked")
+    namespace = none._replace(bwrap="/usr/bin/bwrap", bwrap_network=True)
+    assert promise_of("abstract", blocked, namespace, "/w") == "promised"
+    assert promise_of("abstract", blocked, namespace._replace(bwrap_network=False), "/w") == "lost here"
+
+
 async def test_a_try_that_fails_by_itself_counts_as_not_tried(tmp_path: Path) -> None:
     policy = place_of(tmp_path, "workspace")
     runner = UnconfinedRunner()
@@ -130,19 +142,15 @@ async def test_a_try_that_fails_by_itself_counts_as_not_tried(tmp_path: Path) ->
 
 @pytest.mark.parametrize("bwrap", [True, False])
 def test_the_program_prints_the_table_for_this_machine(tmp_path: Path, bwrap: bool) -> None:
-    with not_temporary() as home:
-        shown(tmp_path, home, bwrap=bwrap)
-
-
-def shown(tmp_path: Path, home: Path, *, bwrap: bool) -> None:
     (tmp_path / "project").mkdir()
-    place = Place(home, tmp_path / "project")
     env = {} if bwrap else {"PATH": only(tmp_path, "sh", "bash", "setsid", "sleep", "git")}
-    place.run("sandbox", "check", "--profile", "strict", env=env)
-    before = everything(home)
-    done = place.run("sandbox", "check", "--profile", "strict", env=env)
-    assert done.returncode == 0, done.stdout
-    assert everything(home) == before
+    with not_temporary() as home:
+        place = Place(home, tmp_path / "project")
+        place.run("sandbox", "check", "--profile", "strict", env=env)
+        before = everything(home)
+        done = place.run("sandbox", "check", "--profile", "strict", env=env)
+        assert done.returncode == 0, done.stdout
+        assert everything(home) == before
     lines = done.stdout.splitlines()
     assert lines[0] == "profile strict" if bwrap else lines[0].startswith("profile strict, ")
     heads = next(line for line in lines if line.startswith("id "))

@@ -40,7 +40,7 @@ def told(around: Around, command: str, profile: str | Profile = "workspace") -> 
     ["make", "git commit -m 'a b'", "git status | head", "git config --get user.name", "echo x > build/x.txt",
      "touch a && rm a", "ls /etc", "cat < README", "git -C sub log", "dd if=/dev/zero of=disk",
      "sed s/a/b/ /etc/passwd", "cp /etc/passwd .", "echo x >/dev/null 2>&1", "git branch", "git remote -v",
-     "chmod 644 a"],
+     "chmod 644 a", "echo x >/dev/shm/a", "echo x >/dev/pts/0"],
 )  # fmt: skip
 def test_ordinary_commands_have_nothing_in_their_way(around: Around, command: str) -> None:
     assert told(around, command) == NOTHING
@@ -67,6 +67,7 @@ def test_ordinary_commands_have_nothing_in_their_way(around: Around, command: st
         ("rm -rf ../other", ("other cannot be written",)),
         ("cp a b /usr/local/bin", ("/usr/local/bin cannot be written",)),
         ("dd if=a of=/dev/sda", ("/dev/sda cannot be written",)),
+        ("echo 1 >/proc/sys/vm/swappiness", ("/proc/sys/vm/swappiness cannot be written",)),
         ("cat ~/.netrc", ("home/.netrc is hidden",)),
         ("wc -l < ~/.netrc", ("home/.netrc is hidden",)),
     ],

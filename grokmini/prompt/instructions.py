@@ -19,7 +19,7 @@ from grokmini.prompt.repository import shown
 from grokmini.text.descriptors import place_of
 from grokmini.text.frontmatter import strip_frontmatter
 from grokmini.text.paths import real_path
-from grokmini.text.regular import read_start
+from grokmini.text.regular import ASIDE, read_start
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -132,7 +132,7 @@ class _Collector:
     def _take_one(
         self, path: Path, origin: Literal["user", "project"], ignored: _Ignored | None, root: Path | None
     ) -> None:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = os.open(path, ASIDE)
         with os.fdopen(fd, "rb") as file:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in self._seen:

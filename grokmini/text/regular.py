@@ -6,8 +6,27 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import Final
 
-_ASIDE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+ASIDE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""How it is opened: whatever it is, opening waits for nobody and takes no terminal."""
+
+
+class NotRegularError(OSError):
+    """The path is a pipe, a device or a socket, which could be read for ever."""
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(errno.EINVAL, "not a regular file", str(path))
+
+
+def regular_status(fd: int, path: str | Path) -> os.stat_result:
+    """The status of an open regular file. Raises `IsADirectoryError` or `NotRegularError` for what is none."""
+    status = os.fstat(fd)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegularError(path)
+    return status
 
 
 def read_start(path: str | Path, limit: int, *, folder: int | None = None, follow: bool = True) -> bytes:
@@ -15,13 +34,9 @@ def read_start(path: str | Path, limit: int, *, folder: int | None = None, follo
 
     Raises `OSError`: missing, no permission, a folder, a pipe, a device or a socket; without `follow`, a link.
     """
-    fd = os.open(path, _ASIDE | (0 if follow else os.O_NOFOLLOW), dir_fd=folder)
+    fd = os.open(path, ASIDE | (0 if follow else os.O_NOFOLLOW), dir_fd=folder)
     try:
-        mode = os.fstat(fd).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        regular_status(fd, path)
         data = b""
         while len(data) < limit and (piece := os.read(fd, limit - len(data))):
             data += piece

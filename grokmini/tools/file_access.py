@@ -13,9 +13,10 @@ from grokmini.sandbox.file_guard import FileRefusedError
 from grokmini.text.descriptors import FileMovedError
 from grokmini.text.nearest import nearest
 from grokmini.text.paths import visible_path
+from grokmini.text.regular import NotRegularError
 from grokmini.tools.contract import ToolCallContext, ToolNames
 from grokmini.tools.read_denials import HiddenFiles
-from grokmini.workspace.files import MAX_FILE_BYTES, FileTooLargeError, NotRegularError
+from grokmini.workspace.files import MAX_FILE_BYTES, FileTooLargeError
 from grokmini.workspace.text_file import TextFile, decode_text, describe_binary
 from grokmini.workspace.workspace import StaleFileError, Workspace
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.text.descriptors import FOLDER
-from grokmini.workspace.files import NotRegularError
+from grokmini.text.regular import NotRegularError, regular_status
 from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_LINKS: Final = 40
@@ -154,8 +154,7 @@ def _overwrite(spot: _Spot, data: bytes, gate: Gate) -> None:
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     fd = os.open(spot.name, flags, dir_fd=spot.folder)
     with os.fdopen(fd, "r+b", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise NotRegularError(spot.path)
+        regular_status(fd, spot.path)
         gate.check_overwrite(fd)
         old = file.readall()
         try:

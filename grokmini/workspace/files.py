@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from grokmini.text.descriptors import FileMovedError
+from grokmini.text.regular import ASIDE, regular_status
 from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_FILE_BYTES: Final = 50_000_000
 """Files above this are not read whole."""
 
-_ASIDE: Final = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _TRIES: Final = 20
 
 
@@ -28,25 +27,14 @@ class FileTooLargeError(OSError):
         self.size = size
 
 
-class NotRegularError(OSError):
-    """The path is a pipe, a device or a socket, which could be read for ever."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(errno.EINVAL, "not a regular file", str(path))
-
-
 def read_bytes(path: Path, limit: int = MAX_FILE_BYTES, gate: Gate = UNGATED, *, follow: bool = True) -> bytes:
     """The whole file. Raises `OSError`: missing, a folder, no regular file, too large, no permission.
 
     Without `follow` a link is an error.
     """
-    fd = _opened(path, os.O_RDONLY | _ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
+    fd = _opened(path, ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
     with os.fdopen(fd, "rb", buffering=0) as file:
-        status = os.fstat(fd)
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(status.st_mode):
-            raise NotRegularError(path)
+        status = regular_status(fd, path)
         if status.st_size > limit:
             raise FileTooLargeError(path, status.st_size)
         data = file.readall()
@@ -57,7 +45,7 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES, gate: Gate = UNGATED, *,
 
 def check_readable(path: Path, gate: Gate) -> None:
     """Raise `OSError` unless the file or folder is there and may be read."""
-    os.close(_opened(path, os.O_RDONLY | _ASIDE, gate))
+    os.close(_opened(path, ASIDE, gate))
 
 
 @contextmanager
@@ -65,7 +53,7 @@ def listing(
     path: str | Path, gate: Gate = UNGATED, *, follow: bool = True
 ) -> Iterator[Iterator[os.DirEntry[str]]]:
     """What is in a folder, to be used while it is open: an entry's `path` is its name. Raises `OSError`."""
-    fd = _opened(path, os.O_RDONLY | os.O_DIRECTORY | _ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
+    fd = _opened(path, os.O_DIRECTORY | ASIDE | (0 if follow else os.O_NOFOLLOW), gate)
     try:
         with os.scandir(fd) as entries:
             yield entries

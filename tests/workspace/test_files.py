@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.text.regular import NotRegularError
 from grokmini.workspace.file_writes import write_bytes
-from grokmini.workspace.files import FileTooLargeError, NotRegularError, read_bytes
+from grokmini.workspace.files import FileTooLargeError, read_bytes
 
 
 def test_a_write_through_two_links_reaches_the_real_file_and_keeps_both(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from grokmini.text.git_settings import git_folder_of
 from grokmini.text.paths import repository_root
 from grokmini.text.regular import read_start
 from grokmini.text.sanitise import sanitise
@@ -21,18 +22,13 @@ def branch_of(folder: Path) -> str:
     git_dir = root / ".git"
     try:
         if git_dir.is_file():
-            named = _start_of(git_dir).partition("gitdir:")[2].strip()
-            git_dir = root / named
-        head = _start_of(git_dir / "HEAD").strip()
-    except (OSError, ValueError):  # nothing has a name with a NUL
+            git_dir = Path(git_folder_of(git_dir))
+        head = read_start(git_dir / "HEAD", _MAX_HEAD).decode("utf-8", "replace").strip()
+    except OSError:
         return ""
     if not head.startswith("ref:"):
         return DETACHED if head else ""
     return head.removeprefix("ref:").strip().removeprefix("refs/heads/")
-
-
-def _start_of(file: Path) -> str:
-    return read_start(file, _MAX_HEAD).decode("utf-8", "replace")
 
 
 def shown(path: Path) -> str:

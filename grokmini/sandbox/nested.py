@@ -12,14 +12,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.text.git_settings import executable_setting, gitlinks
-from grokmini.text.regular import read_start
+from grokmini.text.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
 
 _MOST: Final = 200
-_LONGEST: Final = 4_096
 _CLOCK: Final = 1_000_000_000
 """Nanoseconds by which the clocks of file systems are behind, with plenty to spare."""
-_PREFIX: Final = "gitdir:"
 _SETTINGS: Final = ("config", "config.worktree")
 
 
@@ -97,21 +94,16 @@ def _repository(top: str) -> Repository | None:
     if os.path.isdir(marker):
         return Repository(top, marker, os.path.realpath(marker))
     try:
-        text = os.fsdecode(read_start(marker, _LONGEST))
+        return Repository(top, marker, git_folder_of(marker))
     except OSError:
         return None
-    named = text.removeprefix(_PREFIX).strip()
-    if not text.startswith(_PREFIX) or not named or "\0" in named:
-        return None
-    return Repository(top, marker, os.path.realpath(os.path.join(top, named)))
 
 
 def _common(folder: str) -> str:
     try:
-        named = os.fsdecode(read_start(f"{folder}/commondir", _LONGEST)).strip()
+        return common_folder(folder)
     except OSError:
         return folder
-    return folder if "\0" in named else os.path.realpath(os.path.join(folder, named))
 
 
 def _is_within(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a repository's settings name to be run, and the submodules of its index, read from the files. Runs no git."""
+"""Where git finds a repository's settings, what they name to be run, and the submodules of its index. Runs no git."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from grokmini.text.regular import read_start
 
 MAX_CONFIG_BYTES = 1_000_000
 MAX_INDEX_BYTES = 64_000_000
+MAX_POINTER_BYTES = 65_536
 
 _SECTIONS = frozenset(
     {"alias", "pager", "include", "includeif", "protocol", "gpg", "credential", "difftool", "mergetool", "hook",
@@ -24,7 +25,32 @@ _KEYS = frozenset(
 )  # fmt: skip
 _LFS = frozenset({"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter-process"})
 _SETTING = re.compile(r"^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$", re.DOTALL)
+_POINTS_TO = "gitdir:"
 _GITLINK = b"\x00\x00\xe0\x00"
+
+
+def git_folder_of(marker: str | Path) -> str:
+    """The real path of the git folder that a file `.git` names. Raises `OSError`, also when it names none."""
+    text = os.fsdecode(read_start(marker, MAX_POINTER_BYTES))
+    named = text.removeprefix(_POINTS_TO).strip()
+    if not text.startswith(_POINTS_TO) or not named:
+        raise OSError("it names no folder")
+    return _real_below(os.path.dirname(marker), named)  # noqa: PTH120 - a text
+
+
+def common_folder(folder: str | Path) -> str:
+    """Where a git folder has its settings: what its `commondir` names, itself without one. Raises `OSError`."""
+    pointer = f"{folder}/commondir"
+    if not os.path.lexists(pointer):
+        return str(folder)
+    named = os.fsdecode(read_start(pointer, MAX_POINTER_BYTES)).strip()
+    return _real_below(str(folder), named)
+
+
+def _real_below(folder: str, named: str) -> str:
+    if "\0" in named:
+        raise OSError("it names no path")
+    return os.path.realpath(os.path.join(folder, named))  # noqa: PTH118 - it may be absolute
 
 
 def executable_setting(file: Path) -> str:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from grokmini.text.git_settings import executable_setting, gitlinks
+from grokmini.text.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
 from grokmini.text.paths import real_path
-from grokmini.text.regular import read_start
 
 MAX_REPOSITORIES = 200
-MAX_POINTER_BYTES = 65_536
 
 
 def runs_programs(folder: Path) -> str:
@@ -54,7 +52,7 @@ def _find_git_dir(folder: Path) -> Path | None:
         if marker.is_dir():
             return marker
         if marker.is_file():
-            return _named_by(marker)
+            return Path(git_folder_of(marker))
         if (
             (candidate / "HEAD").is_file()
             and (candidate / "objects").is_dir()
@@ -64,23 +62,8 @@ def _find_git_dir(folder: Path) -> Path | None:
     return None
 
 
-def _named_by(marker: Path) -> Path:
-    named = read_start(marker, MAX_POINTER_BYTES).decode("utf-8", "replace").partition("gitdir:")[2].strip()
-    return _below(marker.parent, named)
-
-
-def _below(folder: Path, named: str) -> Path:
-    """The real path that a file of git's names. Raises `OSError` when it is no path."""
-    if "\0" in named:
-        raise OSError("it names no path")
-    return real_path(folder / named)
-
-
 def _objection(git_dir: Path) -> str:
-    common = git_dir
-    pointer = git_dir / "commondir"
-    if os.path.lexists(pointer):
-        common = _below(git_dir, read_start(pointer, MAX_POINTER_BYTES).decode("utf-8", "replace").strip())
+    common = Path(common_folder(git_dir))
     for file in {common / "config", common / "config.worktree", git_dir / "config.worktree"}:
         if reason := executable_setting(file):
             return reason
@@ -106,7 +89,7 @@ def _submodules(git_dir: Path) -> list[Path]:
     for path in gitlinks(git_dir / "index"):
         marker = worktree / path / ".git"
         if marker.is_file():
-            found.append(_named_by(marker))
+            found.append(Path(git_folder_of(marker)))
         elif marker.is_dir():
             found.append(marker)
     return found

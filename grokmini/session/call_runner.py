@@ -16,7 +16,7 @@ from grokmini.protocol.events import Notice, SessionEvent, ToolFinished, ToolPro
 from grokmini.protocol.items import ToolResultItem, ToolStatus
 from grokmini.protocol.tools import Display
 from grokmini.session.path_locks import PathLocks
-from grokmini.tools.contract import Final, Progress, Tool, ToolCallContext, ToolOutput
+from grokmini.tools.contract import NOTHING_STOPPED, Final, Progress, Stopped, Tool, ToolCallContext, ToolOutput
 
 _log = logging.getLogger(__name__)
 
@@ -32,9 +32,7 @@ _STATUS: dict[ToolErrorKind, ToolStatus] = {
 
 
 class CallResult(NamedTuple):
-    """How a call ended. `seconds` is the time it ran; `stopped`, its companions and `went_on` say what the
-    sandbox stopped of it (see `ToolOutput`).
-    """
+    """How a call ended. `seconds` is the time it ran; `stopped` says what the sandbox stopped of it."""
 
     status: ToolStatus
     output: str
@@ -43,10 +41,7 @@ class CallResult(NamedTuple):
     spill: str | None = None
     error_kind: str = ""
     seconds: float = 0.0
-    stopped: str = ""
-    stopped_brief: str = ""
-    stopped_said: str = ""
-    went_on: bool = False
+    stopped: Stopped = NOTHING_STOPPED
 
     def noted(self, note: str) -> CallResult:
         """The same with one more note for the model, below the first line."""
@@ -147,9 +142,6 @@ class CallRunner:
                 output.display,
                 output.spill,
                 stopped=output.stopped,
-                stopped_brief=output.stopped_brief,
-                stopped_said=output.stopped_said,
-                went_on=output.went_on,
             )
         except ToolError as error:
             result = failed(error.kind, error.message, output=error.output)

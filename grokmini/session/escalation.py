@@ -61,22 +61,22 @@ class Escalation:
         if leaving is not None and known:
             self._let_out(planned, leaving)
         result = await self._attempt(planned)
-        if not result.stopped or leaving is None:
+        if not result.stopped.sentence or leaving is None:
             self._end(planned, result)
-        elif not self._parts.interactive or result.went_on:
-            self._end(planned, result, stopped=result.stopped_brief)
+        elif not self._parts.interactive or result.stopped.went_on:
+            self._end(planned, result, stopped=result.stopped.brief)
         elif leaving.objection:
             told = result.noted(
                 f"the user was not asked to let it run outside of the sandbox: {leaving.objection}"
             )
-            self._end(planned, told, stopped=result.stopped_brief)
+            self._end(planned, told, stopped=result.stopped.brief)
         else:
             planned.kept = result
             async with self._asking:  # one question after the other
                 if self._may_ask():
                     self._end(planned, await self._again(planned, leaving, result))
                 else:
-                    self._end(planned, result, stopped=result.stopped_brief)
+                    self._end(planned, result, stopped=result.stopped.brief)
 
     def _end(self, planned: PlannedCall, result: CallResult, *, stopped: str = "") -> None:
         planned.result = result

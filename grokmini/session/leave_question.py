@@ -39,14 +39,14 @@ def leave_question(
 
 
 def _details(leaving: Leaving, first: CallResult, sandbox: str, why_once: str) -> Iterator[str]:
-    yield f"stopped: {first.stopped}"
+    yield f"stopped: {first.stopped.sentence}"
     yield f"in {short_path(leaving.spec.cwd)} · sandbox {sandbox}"
-    if first.stopped_said:
-        yield f"it printed: “{_bounded(first.stopped_said, MAX_SAID)}”"
+    if first.stopped.said:
+        yield f"it printed: “{_bounded(first.stopped.said, MAX_SAID)}”"
     for variable in leaving.variables:
         yield f"with {variable}"
     lines = [line for line in first.output.splitlines() if line.strip()]
-    if lines[-MAX_OUTPUT_LINES:] != [first.stopped_said]:
+    if lines[-MAX_OUTPUT_LINES:] != [first.stopped.said]:
         for line in lines[-MAX_OUTPUT_LINES:]:
             yield f"│ {_bounded(line, MAX_DETAIL - 2)}"
     yield "it has run once as far as it got; a yes runs all of it again, and it can then do what you can"

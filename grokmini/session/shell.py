@@ -58,8 +58,8 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
                     emit(events.ToolProgress(ctx.call_name, step.text))
                 case Final():
                     output = step.output.output
-                    if step.output.stopped:
-                        note = f"[stopped by the sandbox: {step.output.stopped}; /sandbox shows and changes it]"
+                    if stopped := step.output.stopped.sentence:
+                        note = f"[stopped by the sandbox: {stopped}; /sandbox shows and changes it]"
                         output = f"{output.rstrip()}\n{note}"
                     display = step.output.display
                     exit_code = display.exit_code if isinstance(display, CommandDisplay) else None

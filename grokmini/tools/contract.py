@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -22,23 +22,34 @@ A = TypeVar("A", bound=msgspec.Struct)
 T = TypeVar("T")
 
 
+class Stopped(NamedTuple):
+    """What the sandbox stopped of a command. `sentence` names rule and path, for people, `brief` what was stopped in a
+    few words; `notes` say the same to the model and what to do; `said` is the line of the output that tells of it. All
+    are empty when it stopped nothing. `went_on`: the command did what it was for all the same.
+    """
+
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    brief: str = ""
+    went_on: bool = False
+    said: str = ""
+
+
+NOTHING_STOPPED = Stopped()
+
+
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a call gave. `output` is clean text for people, audit and replay; `prompt_text` is what the model
     reads (the output itself when left empty). `spill` is the file that holds the whole output if it was cut.
-    `stopped` says why the sandbox stopped the call or a part of it, rule and path in one sentence, `stopped_brief` what
-    it stopped in a few words; empty when it did not. `went_on`: it did what it was for all the same;
-    `stopped_said` is the line of its output that tells of it.
+    `stopped` says what the sandbox stopped of the call.
     """
 
     output: str
     prompt_text: str = ""
     display: Display | None = None
     spill: str | None = None
-    stopped: str = ""
-    stopped_brief: str = ""
-    stopped_said: str = ""
-    went_on: bool = False
+    stopped: Stopped = NOTHING_STOPPED
 
     @property
     def for_model(self) -> str:

@@ -10,11 +10,12 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from grokmini.protocol.permission import PermissionOption
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.text.paths import real_path, visible_path
+from grokmini.tools.contract import NOTHING_STOPPED, Stopped
 from grokmini.tools.protected import named_paths
 from grokmini.tools.questions import once_options, short_path
 from grokmini.tools.went_on import went_on
@@ -66,19 +67,6 @@ def leave_options(what: str, *, always: bool = True) -> tuple[PermissionOption, 
     return yes, PermissionOption("2", f"always exactly this {what} in this session", "allow", "session"), *no
 
 
-class Stopped(NamedTuple):
-    """What the sandbox stopped of a command. `sentence` names rule and path, for people, `brief` what was stopped in a
-    few words; `notes` say the same to the model and what to do; `said` is the line of the output that tells of it. All
-    are empty when it stopped nothing. `went_on`: the command did what it was for all the same.
-    """
-
-    sentence: str = ""
-    notes: tuple[str, ...] = ()
-    brief: str = ""
-    went_on: bool = False
-    said: str = ""
-
-
 async def what_was_stopped(
     output: str, policy: Policy | None, command: str, folders: Sequence[Path], code: int | None = None
 ) -> Stopped:
@@ -90,11 +78,11 @@ async def what_was_stopped(
     no sentence then, so that nobody is asked.
     """
     if policy is None or not output:
-        return Stopped()
+        return NOTHING_STOPPED
     places = tuple(dict.fromkeys(map(str, folders)))
     found, meant = await asyncio.to_thread(_found, output, policy, command, places)
     if not found:
-        return Stopped()
+        return NOTHING_STOPPED
     done = await asyncio.to_thread(went_on, command, code, output, tuple(one.path for one in found))
     told = [f"{visible_path(one.path)}: {visible_path(one.rule)}" for one in found[:MAX_NOTES]]
     notes = tuple(
@@ -129,14 +117,14 @@ def _found(
 ) -> tuple[tuple[Refusal, ...], bool]:
     """What was refused, and whether the command was about that."""
     from grokmini.sandbox.refusals import refusals
-    from grokmini.tools.read_only import objection
+    from grokmini.tools.read_only import only_reads
     from grokmini.tools.shell_parse import parse
 
     found = refusals(output, policy, folders[0], command=command, folders=folders[1:])
     if not found:
         return (), False
     script = parse(command)
-    if script.doubts or not script.commands or any(map(objection, script.commands)):
+    if not only_reads(script):
         return found, True
     words = [word for one in script.commands for word in (*one.words, *one.reads)]
     named = set(map(str, map(real_path, named_paths(words, tuple(map(Path, folders))))))

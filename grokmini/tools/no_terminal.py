@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from grokmini.tools.read_only import objection
+from grokmini.tools.read_only import only_reads
 from grokmini.tools.shell_parse import parse
 
 _WANTED: Final = re.compile(
@@ -29,6 +29,4 @@ def terminal_notes(output: str, command: str) -> tuple[str, ...]:
     """
     if not _WANTED.search(output):
         return ()
-    script = parse(command)
-    only_reads = not script.doubts and script.commands and not any(map(objection, script.commands))
-    return () if only_reads else (NOTE,)
+    return () if only_reads(parse(command)) else (NOTE,)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from grokmini.tools.git_read_only import git_objection
-from grokmini.tools.shell_parse import Command, Word
+from grokmini.tools.shell_parse import Command, Script, Word
 
 
 class Refused(NamedTuple):
@@ -99,6 +99,11 @@ def objection(command: Command) -> str:
     if special is None:
         return f"{name} is not known to only read"
     return special(arguments)
+
+
+def only_reads(script: Script) -> bool:
+    """Whether all of a command text is known to only read."""
+    return bool(script.commands) and not script.doubts and not any(map(objection, script.commands))
 
 
 def _refused_option(name: str, arguments: Sequence[Word], refused: Refused) -> str:

@@ -12,8 +12,8 @@ from grokmini.protocol.tools import ToolKind
 from grokmini.sandbox.file_guard import FileGuard
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandSpec
-from grokmini.tools.contract import Subject
-from grokmini.tools.leaving import LetOut, Stopped, what_was_stopped
+from grokmini.tools.contract import Stopped, Subject
+from grokmini.tools.leaving import LetOut, what_was_stopped
 from grokmini.tools.permission import Allow, Ask, Deny, PermissionPolicy, Verdict
 from grokmini.tools.protected import protect
 from grokmini.tools.rules import parse_rules

@@ -134,13 +134,7 @@ class _Running:
         if self._spec.outside:
             notes.append("ran outside of the sandbox, as the user allowed")
         result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)
-        return replace(
-            result,
-            stopped=stopped.sentence,
-            stopped_brief=stopped.brief,
-            stopped_said=stopped.said,
-            went_on=stopped.went_on,
-        )
+        return replace(result, stopped=stopped)
 
 
 async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:

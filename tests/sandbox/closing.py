@@ -82,7 +82,8 @@ async def run(base: Path) -> dict[str, object]:
         async with working(around, Profile("mine", "workspace", deny=denied)) as runner:
             await said(runner, closing, work)
             printed = await said(runner, f"exec 2>&1; echo {FIRST}; {attack}", work)
-        found[title] = {"printed": printed, "changed": before != state(work)}
+            told = [text for text in runner.enforcement.notices if "cannot be looked into" in text]
+        found[title] = {"printed": printed, "changed": before != state(work), "told": told}
     return found
 
 

@@ -24,6 +24,7 @@ def test_a_folder_that_a_command_closed_is_neither_opened_again_nor_in_the_way_o
         assert told["printed"].startswith(FIRST), title
         assert KEY not in told["printed"], title
         assert not told["changed"], title
+        assert len(told["told"]) == (title == "the repository"), title
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root makes what another may not look into")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Limits, Policy
 from grokmini.text.below import is_below, is_below_any
+from grokmini.text.some import some_of
 
 _SHOWN = 3
 EVERYTHING = "do whatever you can: nothing is confined"
@@ -91,8 +92,7 @@ def _told(verb: str, paths: Iterable[str], everything: str) -> Iterator[str]:
     if "/" in tops:
         yield f"{verb} {everything}"
     elif tops:
-        rest = len(tops) - _SHOWN
-        yield f"{verb} {', '.join(tops[:_SHOWN])}" + (f" and {rest} more" if rest > 0 else "")
+        yield f"{verb} {some_of(tops, _SHOWN)}"
 
 
 def _wider(new: Limits, old: Limits) -> Iterator[str]:

@@ -10,6 +10,7 @@ from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.text.below import is_below_any
+from grokmini.text.some import some_of
 
 NO_TERMINALS: Final = "pseudo-terminals: commands get none"
 DETACHED: Final = "processes that detach themselves twice: they can outlive their command"
@@ -19,6 +20,7 @@ NO_MOVES: Final = "files cannot be renamed into another folder, only copied: thi
 _NO_PROMISE: Final = frozenset({NO_TERMINALS, DETACHED, UNTESTED, UNCOUNTED, NO_MOVES})
 """What is told as lost and opens nothing that a profile promises to keep shut."""
 
+_SHOWN: Final = 3
 _WITHOUT: Final = {
     NO_TERMINALS: "no pseudo-terminals",
     NO_MOVES: "no renaming into another folder, only copying, since this kernel's Landlock is too old",
@@ -94,17 +96,17 @@ def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
 def _without_mounts(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     denied = tuple(path for path in policy.denied if not is_kept("denied", policy, mechanisms, path))
     if denied:
-        yield f"denied paths: {_some(denied)} can be read"
+        yield f"denied paths: {some_of(denied, _SHOWN)} can be read"
     if not policy.write_all:
         yield ONLY_MOUNTS
         yield "files left in /dev/shm"
         yield NO_TERMINALS
     protected = tuple(path for path in policy.protected if not is_kept("protected", policy, mechanisms, path))
     if protected:
-        yield f"protected paths: {_some(protected)} can be written"
+        yield f"protected paths: {some_of(protected, _SHOWN)} can be written"
     if movable := tuple(_movable(policy)):
         yield (
-            f"folders that lie in other writable ones: {_some(movable)} can be moved away by a command (what is then "
+            f"folders that lie in other writable ones: {some_of(movable, _SHOWN)} can be moved away by a command (what is then "
             "put in their place as a link is not followed)"
         )
     if policy.network == "blocked" and policy.allow_unix and mechanisms.landlock_abi < 9:
@@ -133,11 +135,6 @@ def _without_landlock(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
         yield "devices can be controlled (ioctl) where you may"
     if is_lost("agent"):
         yield "grokmini's own memory and environment can be read"
-
-
-def _some(paths: tuple[str, ...]) -> str:
-    rest = len(paths) - 3
-    return ", ".join(paths[:3]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def remedy(mechanisms: Mechanisms) -> str:

@@ -16,6 +16,7 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.roots import readable_roots
 from grokmini.text.below import is_below
 from grokmini.text.descriptors import folders_above
+from grokmini.text.some import some_of
 
 _EDITABLE: Final = "/.git/config"
 """Read-only for commands; our own edits of it are shown to the person first."""
@@ -214,5 +215,4 @@ def _covering(path: str, roots: Iterable[str]) -> str:
 
 
 def _some(roots: tuple[str, ...]) -> str:
-    more = f" and {len(roots) - _SHOWN} more" if len(roots) > _SHOWN else ""
-    return ", ".join(roots[:_SHOWN]) + more if roots else "nothing"
+    return some_of(roots, _SHOWN) or "nothing"

@@ -9,6 +9,7 @@ from pathlib import Path
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
 from grokmini.text.below import is_below_any
+from grokmini.text.some import some_of
 
 _SHOWN = 4
 
@@ -17,12 +18,12 @@ def in_words(policy: Policy | None) -> str:
     """What commands and file tools may do."""
     if policy is None:
         return "Commands are not confined: they can do what the user can."
-    reads = "read everything" if policy.read_all else f"read only {_some(policy.read_roots)}"
-    writes = "write everywhere" if policy.write_all else f"write only in {_some(writable(policy))}"
+    reads = "read everything" if policy.read_all else f"read only {some_of(policy.read_roots, _SHOWN)}"
+    writes = "write everywhere" if policy.write_all else f"write only in {some_of(writable(policy), _SHOWN)}"
     if policy.denied:
         reads += f" but {len(policy.denied)} hidden path{'s' if len(policy.denied) > 1 else ''}"
     if policy.write_all and policy.protected:
-        writes += f" but {_some(policy.protected)}"
+        writes += f" but {some_of(policy.protected, _SHOWN)}"
     network = "The network is open." if policy.network == "open" else "The network is blocked."
     return f"Commands and file tools can {reads} and {writes}. {network}"
 
@@ -66,8 +67,3 @@ def _places(policy: Policy, folder: Path, home: str) -> Iterator[str]:
         yield f"in {len(others)} other folders"
     if policy.temp or policy.scratch:
         yield "in temp"
-
-
-def _some(paths: tuple[str, ...]) -> str:
-    rest = len(paths) - _SHOWN
-    return ", ".join(paths[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import tempfile
 from pathlib import Path
@@ -27,7 +26,6 @@ def test_a_folder_that_a_command_closed_is_neither_opened_again_nor_in_the_way_o
         assert len(told["told"]) == (title == "the repository"), title
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root makes what another may not look into")
 def test_paths_where_the_person_may_not_look_are_left_aside() -> None:
     with (
         tempfile.TemporaryDirectory(prefix="gs-", dir="/var/tmp") as closed,
@@ -36,7 +34,9 @@ def test_paths_where_the_person_may_not_look_are_left_aside() -> None:
         outside.bind(f"{closed}/socket")
         outside.listen()
         assert f"{closed}/socket" in bound_sockets()
+        Path(closed).chmod(0)
         assert report("user", "tests.sandbox.closing", closed) == {"below": [], "sockets": []}
+        Path(closed).chmod(0o700)
 
 
 @pytest.mark.parametrize("text", ["gitdir: a\0b", "gitdir: ../elsewhere/.git\0"])

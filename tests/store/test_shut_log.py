@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,35 +15,10 @@ from grokmini.store.repair import repair_session
 from grokmini.store.sessions import OpenSession, SessionStore
 from grokmini.store.set_aside import UNUSABLE
 from grokmini.store.updates import read_updates
+from tests.permissions import held_to_permissions
 from tests.store.ground import delta, exchange, stored_session, until
 
-NOBODY = 65_534
 ASIDE = UPDATES + UNUSABLE
-
-
-@contextmanager
-def ordinary_user(root: Path) -> Iterator[None]:
-    """Whoever may not do everything: root becomes nobody, to whom all below `root` is given."""
-    if os.geteuid() != 0:
-        yield
-        return
-    for path in (root, *root.rglob("*")):
-        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.fixture
-def open_to_all() -> Iterator[Path]:
-    """A folder that an ordinary user can get to."""
-    made = Path(tempfile.mkdtemp(prefix="grokmini-shut-"))
-    yield made
-    for folder, _, _ in os.walk(made):
-        Path(folder).chmod(0o700)
-    shutil.rmtree(made)
 
 
 async def one_more_turn(session: OpenSession, notices: list[Notice]) -> None:
@@ -107,15 +79,15 @@ async def test_a_second_one_does_not_take_the_place_of_the_first(tmp_path: Path)
         assert (before.directory / name).is_dir()
 
 
-async def test_one_that_may_not_be_read_is_kept_whole_and_no_number_is_given_twice(open_to_all: Path) -> None:
-    before = await stored_session(open_to_all, 2)
-    control = SessionStore(open_to_all).open(before.session_id)
+async def test_one_that_may_not_be_read_is_kept_whole_and_no_number_is_given_twice(tmp_path: Path) -> None:
+    before = await stored_session(tmp_path, 2)
+    control = SessionStore(tmp_path).open(before.session_id)
     await control.files.close()
     log = before.directory / UPDATES
     content = log.read_bytes()
     log.chmod(0)
-    with ordinary_user(open_to_all):
-        again = SessionStore(open_to_all).open(before.session_id)
+    with held_to_permissions():
+        again = SessionStore(tmp_path).open(before.session_id)
         assert [notice.code for notice in again.notices] == ["log_unreadable"]
         assert "Permission denied" in again.notices[0].text
         notices: list[Notice] = []
@@ -128,16 +100,16 @@ async def test_one_that_may_not_be_read_is_kept_whole_and_no_number_is_given_twi
         assert [record.seq > control.last_seq for record in read_updates(before.directory)] == [True]
 
 
-async def test_where_nothing_can_be_moved_the_conversation_is_saved_and_events_wait(open_to_all: Path) -> None:
-    before = await stored_session(open_to_all, 2)
-    control = SessionStore(open_to_all).open(before.session_id)
+async def test_where_nothing_can_be_moved_the_conversation_is_saved_and_events_wait(tmp_path: Path) -> None:
+    before = await stored_session(tmp_path, 2)
+    control = SessionStore(tmp_path).open(before.session_id)
     await one_more_turn(control, [])
     await control.files.close()
     log = before.directory / UPDATES
     log.chmod(0)
-    with ordinary_user(open_to_all):
+    with held_to_permissions():
         before.directory.chmod(0o500)
-        again = SessionStore(open_to_all).open(before.session_id)
+        again = SessionStore(tmp_path).open(before.session_id)
         assert again.notices == ()
         notices: list[Notice] = []
         await one_more_turn(again, notices)

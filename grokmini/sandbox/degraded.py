@@ -106,8 +106,8 @@ def _without_mounts(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
         yield f"protected paths: {some_of(protected, _SHOWN)} can be written"
     if movable := tuple(_movable(policy)):
         yield (
-            f"folders that lie in other writable ones: {some_of(movable, _SHOWN)} can be moved away by a command (what is then "
-            "put in their place as a link is not followed)"
+            f"folders that lie in other writable ones: {some_of(movable, _SHOWN)} can be moved away by a command "
+            "(what is then put in their place as a link is not followed)"
         )
     if policy.network == "blocked" and policy.allow_unix and mechanisms.landlock_abi < 9:
         yield "local sockets: those of other programs can be reached too"

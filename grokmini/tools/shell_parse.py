@@ -127,6 +127,8 @@ class _Reader:
         self.reads: list[Word] = []
         self.inputs: list[str] = []
         self.piped = False
+        self.is_group = False
+        self.redirects = False
 
     def doubt(self, reason: str) -> None:
         self.doubts.append(reason)
@@ -134,8 +136,11 @@ class _Reader:
     def _starts(self, token: str) -> bool:
         return self.text.startswith(token, self.at)
 
+    def _is_empty(self) -> bool:
+        return not (self.words or self.redirects)
+
     def _end_command(self) -> None:
-        if self.words or self.writes or self.reads or self.inputs:
+        if not self._is_empty():
             if self.words and self.words[0].kind == "literal" and self.words[0].text in RESERVED:
                 self.doubt("it has control words")
             self.commands.append(
@@ -208,8 +213,11 @@ class _Reader:
     def _operator(self, char: str) -> None:
         if self._starts("&>"):
             self.at += 3 if self._starts("&>>") else 2
+            self.redirects = True
             self.writes.append(self._target())
             return
+        if char in ";|&" and self._is_empty() and not self.is_group:
+            self.doubt(f"no command stands before a {char}")
         for operator in ("&&", "||", "|&", ";;"):
             if self._starts(operator):
                 self.at += 2
@@ -225,6 +233,7 @@ class _Reader:
             self.doubt("it has a subshell or a function")
             self._end_command()
             self._inner(")")
+            self.is_group = True
             return
         elif char == ")":
             self.doubt("it has an unmatched bracket")
@@ -264,6 +273,7 @@ class _Reader:
             if self._starts(operator):
                 break
         self.at += len(operator)
+        self.redirects = True
         if operator in ("<(", ">("):
             self.doubt("it has a process substitution")
             self._inner(")")

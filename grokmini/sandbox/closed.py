@@ -16,7 +16,13 @@ def closed_folder(path: str) -> str:
 
 def may_be_there(path: str) -> bool:
     """Whether something is at a path, or can be in a folder of ours that we may not look into."""
-    return os.path.exists(path) or bool(closed_folder(os.path.realpath(path)))
+    try:
+        os.stat(path)
+    except PermissionError:
+        return bool(closed_folder(os.path.realpath(path)))
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def is_own(path: str) -> bool:

@@ -56,18 +56,18 @@ OWN_KEYS: Final = ("auth.json", "credentials.json")
 
 def secret_paths(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> tuple[str, ...]:
     """The paths that are or may be there, with links resolved. `own` are our own folders that may hold keys. Blocks."""
-    files = (path for path in _files(Path(home), env, own) if may_be_there(path))
+    files = (path for path in _files(home, env, own) if may_be_there(path))
     sockets = (path for path in sockets_out(home, env) if may_be_there(path))
     found = dict.fromkeys(map(os.path.realpath, (*files, *_with_content(Path(home), env), *sockets)))
     return tuple(path for path in sorted(found) if not any(str(above) in found for above in Path(path).parents))
 
 
-def _files(home: Path, env: Mapping[str, str], own: tuple[str, ...]) -> Iterator[str]:
-    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
-    yield from (str(home / name) for name in _IN_HOME)
-    for folder in dict.fromkeys((home / ".config", config)):
-        yield from (str(folder / name) for name in _IN_CONFIG)
-        yield from (str(folder / "gcloud" / name) for name in _IN_GCLOUD)
+def _files(home: str, env: Mapping[str, str], own: tuple[str, ...]) -> Iterator[str]:
+    config = env.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    yield from (f"{home}/{name}" for name in _IN_HOME)
+    for folder in dict.fromkeys((f"{home}/.config", config)):
+        yield from (f"{folder}/{name}" for name in _IN_CONFIG)
+        yield from (f"{folder}/gcloud/{name}" for name in _IN_GCLOUD)
     for variable in _MOVED:
         yield from (path for path in env.get(variable, "").split(os.pathsep) if path.startswith("/"))
     for variable, names in _MOVED_FOLDERS:

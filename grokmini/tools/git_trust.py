@@ -8,12 +8,26 @@ configuration is trusted. Nothing here runs git.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from grokmini.text.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
 from grokmini.text.paths import real_path
+from grokmini.text.regular import read_start
 
 MAX_REPOSITORIES = 200
+_LONGEST_HEAD: Final = 256
+_LINK: Final = re.compile(rb"refs/")
+_HEAD: Final = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
+
+
+class _Found(NamedTuple):
+    """A git folder and, when there is one, the folder of its files."""
+
+    git_dir: Path
+    files: Path | None = None
 
 
 def runs_programs(folder: Path) -> str:
@@ -22,44 +36,57 @@ def runs_programs(folder: Path) -> str:
     Whatever cannot be read or understood counts as able.
     """
     try:
-        git_dir = _find_git_dir(folder)
+        waiting = list(_git_dirs(folder))
     except OSError:
         return "its .git cannot be read"
-    if git_dir is None:
-        return ""
-    waiting, seen = [git_dir], set[Path]()
+    seen = set[Path]()
     while waiting:
         current = waiting.pop()
-        if current in seen:
+        if current.git_dir in seen:
             continue
-        seen.add(current)
+        seen.add(current.git_dir)
         if len(seen) > MAX_REPOSITORIES:
             return "it has more submodules than can be looked at"
         try:
-            if reason := _objection(current):
+            if reason := _objection(current.git_dir):
                 return reason
             waiting += _submodules(current)
         except OSError:
-            return f"{current} cannot be read"
+            return f"{current.git_dir} cannot be read"
     return ""
 
 
-def _find_git_dir(folder: Path) -> Path | None:
-    """The git folder that git would use there: `.git`, what a `.git` file names, or a bare repository."""
+def _git_dirs(folder: Path) -> Iterator[_Found]:
+    """The git folders that git may use there, the last one the one it surely would if it uses none before: `.git`,
+    what a `.git` file names, or a bare repository. Git passes over what is no whole git folder.
+    """
     real = real_path(folder)
     for candidate in (real, *real.parents):
         marker = candidate / ".git"
-        if marker.is_dir():
-            return marker
         if marker.is_file():
-            return Path(git_folder_of(marker))
-        if (
-            (candidate / "HEAD").is_file()
-            and (candidate / "objects").is_dir()
-            and (candidate / "refs").is_dir()
-        ):
-            return candidate
-    return None
+            yield _Found(Path(git_folder_of(marker)), candidate)
+            return
+        for git_dir, files in ((marker, candidate), (candidate, None)):
+            if os.path.lexists(git_dir / "HEAD"):
+                yield _Found(git_dir, files)
+                if _is_whole(git_dir):
+                    return
+
+
+def _is_whole(git_dir: Path) -> bool:
+    """Whether git surely takes it for a git folder."""
+    head = git_dir / "HEAD"
+    try:
+        named = os.fsencode(head.readlink()) if head.is_symlink() else read_start(head, _LONGEST_HEAD)
+    except OSError:
+        return False
+    return (
+        (_LINK if head.is_symlink() else _HEAD).match(named) is not None
+        and not os.path.lexists(git_dir / "commondir")
+        and all(
+            os.path.isdir(part) and os.access(part, os.X_OK) for part in (git_dir / "objects", git_dir / "refs")
+        )
+    )
 
 
 def _objection(git_dir: Path) -> str:
@@ -74,22 +101,24 @@ def _objection(git_dir: Path) -> str:
     return ""
 
 
-def _submodules(git_dir: Path) -> list[Path]:
+def _submodules(one: _Found) -> list[_Found]:
     """The git folders that git would go into for submodules. Raises `OSError` when they cannot be told."""
-    found: list[Path] = []
-    modules = git_dir / "modules"
+    found: list[_Found] = []
+    modules = one.git_dir / "modules"
     if modules.is_dir():
         for at, folders, files in os.walk(modules):
             if "HEAD" in files and "objects" in folders:
-                found.append(Path(at))
+                found.append(_Found(Path(at)))
                 folders[:] = [name for name in folders if name == "modules"]
             if len(found) > MAX_REPOSITORIES:
                 return found
-    worktree = git_dir.parent
-    for path in gitlinks(git_dir / "index"):
-        marker = worktree / path / ".git"
+    if one.files is None:
+        return found
+    for path in gitlinks(one.git_dir / "index"):
+        files_there = one.files / path
+        marker = files_there / ".git"
         if marker.is_file():
-            found.append(Path(git_folder_of(marker)))
+            found.append(_Found(Path(git_folder_of(marker)), files_there))
         elif marker.is_dir():
-            found.append(marker)
+            found.append(_Found(marker, files_there))
     return found

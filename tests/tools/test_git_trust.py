@@ -161,3 +161,60 @@ def test_what_cannot_be_read_counts_as_hostile(ground: Ground) -> None:
 
 def test_outside_of_a_repository_there_is_nothing_to_fear(tmp_path: Path) -> None:
     assert runs_programs(tmp_path) == ""
+
+
+@pytest.mark.parametrize("head", ["", "no branch\n", "link"])
+def test_what_is_no_whole_git_folder_hides_no_repository_above_it(ground: Ground, head: str) -> None:
+    inner = ground.root / "sub" / "deep"
+    marker = ground.root / "sub" / ".git"
+    inner.mkdir(parents=True)
+    for folder in ("objects", "refs"):
+        (marker / folder).mkdir(parents=True)
+    if head == "link":  # git takes only a link into refs/
+        (marker / "real").write_text("ref: refs/heads/main\n")
+        (marker / "HEAD").symlink_to("real")
+    elif head:
+        (marker / "HEAD").write_text(head)
+    git("status", at=inner)
+    assert runs_programs(inner) == ""
+    with (ground.root / ".git" / "config").open("a") as file:
+        file.write("\n[core]\nfsmonitor = ./evil\n")
+    assert runs_programs(inner).endswith("config sets core.fsmonitor")
+
+
+def test_a_bare_repository_that_shares_the_objects_of_another_is_seen(ground: Ground) -> None:
+    bare, shared = ground.root / "fixtures", ground.root / "fixtures" / "shared"
+    for folder in ("objects", "refs"):
+        (shared / folder).mkdir(parents=True)
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare / "commondir").write_text("./shared\n")
+    git("symbolic-ref", "HEAD", at=bare)
+    (shared / "config").write_text("[gpg]\nprogram = ./evil\n")
+    assert runs_programs(bare).endswith("config sets gpg.program")
+
+
+def test_repositories_in_a_linked_worktree_are_looked_into(ground: Ground, tmp_path: Path) -> None:
+    git("commit", "-q", "--allow-empty", "-m", "x", at=ground.root)
+    linked = tmp_path / "linked"
+    git("worktree", "add", "-q", str(linked), at=ground.root)
+    inner = linked / "inner"
+    inner.mkdir()
+    git("init", "-q", ".", at=inner)
+    git("commit", "-q", "--allow-empty", "-m", "x", at=inner)
+    git("add", "inner", at=linked)
+    assert runs_programs(linked) == ""
+    with (inner / ".git" / "config").open("a") as file:
+        file.write("\n[core]\nfsmonitor = ./evil\n")
+    assert runs_programs(linked).endswith("config sets core.fsmonitor")
+
+
+def test_a_git_folder_with_a_detached_head_is_the_last_one_looked_at(ground: Ground) -> None:
+    inner = ground.root / "inner"
+    inner.mkdir()
+    git("init", "-q", ".", at=inner)
+    git("commit", "-q", "--allow-empty", "-m", "x", at=inner)
+    git("checkout", "-q", "--detach", at=inner)
+    with (ground.root / ".git" / "config").open("a") as file:
+        file.write("\n[core]\nfsmonitor = ./evil\n")
+    assert runs_programs(inner) == ""
+    assert runs_programs(ground.root)

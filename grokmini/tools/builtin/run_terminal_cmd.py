@@ -92,9 +92,9 @@ class _Running:
             self._notes = _leave_lost_folder(self._state, self._ctx)
             self._spec = self._state.spec(command)
         handle = await _start(self._state, self._spec)
-        if not self._spec.outside:
-            self._policy = await asyncio.to_thread(lambda: self._state.runner.policy)
         try:
+            if not self._spec.outside:
+                self._policy = await _policy_in_force(self._state)
             async for text in self._watch(handle):
                 yield text
             self._status = await handle.wait()
@@ -148,6 +148,18 @@ async def _start(state: ShellState, spec: CommandSpec) -> CommandHandle:
         if error.errno == errno.E2BIG:
             raise _too_long() from error
         raise ToolError(ToolErrorKind.IO, f"The command could not be started: {error.strerror}.") from error
+
+
+async def _policy_in_force(state: ShellState) -> Policy | None:
+    """The policy of a command that has just begun. Raises `ToolError`: the command is not to go on then."""
+    try:
+        return await asyncio.to_thread(lambda: state.runner.policy)
+    except SandboxError as error:
+        raise ToolError(
+            ToolErrorKind.SANDBOX_UNAVAILABLE,
+            f"The command was stopped just after it began, since {error.message}. {error.hint} "
+            "Whether it did something is not known: look before running it again.",
+        ) from error
 
 
 async def _read(
@@ -238,6 +250,13 @@ def _carry(state: ShellState, spec: CommandSpec, dump: bytes, age: int, ctx: Too
 def _result(
     args: RunArgs, status: ExitStatus, reason: str, seconds: float, shown: Shown, notes: list[str]
 ) -> ToolOutput:
+    if status.lost and not reason:
+        reason = "lost"
+        notes = [
+            "what watches over commands died, and this one was killed with it; how far it got is not known: "
+            "look before you run it again",
+            *notes,
+        ]
     if status.signal is not None and not reason:
         reason = f"signal {status.signal}"
     if reason == "timeout":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.session.parts import Parts
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Final, Progress, ToolCallContext
+
+_log = logging.getLogger(__name__)
 
 
 class ShellRun(NamedTuple):
@@ -35,6 +38,7 @@ class ShellRun(NamedTuple):
 async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEvent], None]) -> ShellRun:
     """Run the command to its end. Cancelled, it is stopped and the run says so."""
     started = parts.monotonic()
+    command = join_surrogates(command)
     output, exit_code = "", None
     printed: list[str] = []
     tool = parts.registry.find(parts.registry.names.of(ToolKind.EXECUTE))
@@ -71,4 +75,8 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
         assert task is not None
         task.uncancel()
         output = "".join((*printed, "\n(stopped by the user)")).lstrip("\n")
-    return ShellRun(join_surrogates(command), join_surrogates(output), exit_code, parts.monotonic() - started)
+    except Exception as error:  # noqa: BLE001 - the outermost frame of the command's task
+        _log.exception("the user's own command failed inside")
+        what = f"grokmini failed inside ({type(error).__name__}: {error})"
+        output = f"{what}. What came of the command is not known: look before you try again."
+    return ShellRun(command, join_surrogates(output), exit_code, parts.monotonic() - started)

@@ -417,6 +417,9 @@ class Launcher:
         me = os.getpid()
         # Before there is a child: a command may be over, its own children orphans, before we run again.
         self._confinement.kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+        self._confinement.kernel.prctl(
+            "death signal", PR_SET_PDEATHSIG, signal.SIGCONT
+        )  # to see the launcher's end
         child = os.fork()
         if not child:
             close_all_but(channel.fileno(), *self._confinement.descriptors)
@@ -477,7 +480,9 @@ def main() -> None:
     kernel = Kernel()
     try:
         kernel.prctl("dumpable", PR_SET_DUMPABLE, 0)
-        kernel.prctl("death signal", PR_SET_PDEATHSIG, signal.SIGKILL)
+        kernel.prctl(
+            "death signal", PR_SET_PDEATHSIG, signal.SIGCONT
+        )  # stopped, it would not see the agent's end
         kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         with open(0, "rb", closefd=False) as file:
             plan = marshal.load(file)

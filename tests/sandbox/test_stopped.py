@@ -1,0 +1,98 @@
+"""Processes of ours that somebody stopped: what they watch over ends with the agent all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from grokmini.sandbox.survivors import descendants
+from tests.sandbox.liveness import alive
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+WAIT: Final = 3.0
+COMMAND: Final = "trap '' TERM HUP; (setsid sleep 300 &); echo go; sleep 300"
+_AGENT: Final = f"""
+import asyncio, os, sys
+from pathlib import Path
+from grokmini.sandbox.client import SandboxedRunner
+from grokmini.sandbox.policy import Policy
+from tests.sandbox.places import machines, shell, workspace
+
+async def main():
+    policy = Policy("off", write_all=True) if sys.argv[2] == "off" else workspace(Path(sys.argv[1]))
+    runner = SandboxedRunner(policy, mechanisms=machines().get(sys.argv[2]))
+    handle = await runner.start(shell({COMMAND!r}, sys.argv[1]))
+    async for chunk in handle.output():
+        os.write(1, chunk)
+
+asyncio.run(main())
+"""
+
+
+@contextmanager
+def agent(tmp_path: Path, machine: str) -> Iterator[subprocess.Popen[bytes]]:
+    """An agent whose command runs, with a process that it left to itself."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _AGENT, str(tmp_path), machine], stdout=subprocess.PIPE, cwd=ROOT
+    )
+    found: set[int] = set()
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"go\n"
+        found = descendants(process.pid)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        for pid in filter(alive, found):
+            os.kill(pid, signal.SIGKILL)
+
+
+def words_of(pid: int) -> list[bytes]:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def of_launcher(pids: set[int]) -> list[int]:
+    """The launcher, then its supervisors and what waits to be a command."""
+    words = {pid: words_of(pid) for pid in pids}
+    ours = {
+        pid
+        for pid in pids
+        if b"bwrap" not in words[pid][0] and any(b"/launcher.py" in one for one in words[pid])
+    }
+    (launcher,) = (pid for pid in ours if parent_of(pid) not in ours)
+    return [launcher, *(ours - {launcher})]
+
+
+@pytest.mark.parametrize("machine", ["all", "no bubblewrap", "off"])
+@pytest.mark.parametrize("who", ["the launcher", "the others", "all of them", "the others of a dead launcher"])
+def test_nothing_outlives_the_agent_when_what_watches_was_stopped(
+    tmp_path: Path, machine: str, who: str
+) -> None:
+    with agent(tmp_path, machine) as process:
+        found = descendants(process.pid)
+        launcher, *others = of_launcher(found)
+        assert others
+        for pid in {"the launcher": [launcher], "all of them": [launcher, *others]}.get(who, others):
+            os.kill(pid, signal.SIGSTOP)
+        if who == "the others of a dead launcher":
+            os.kill(launcher, signal.SIGKILL)
+        process.kill()
+        until = time.monotonic() + WAIT
+        while any(map(alive, found)) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert [pid for pid in found if alive(pid)] == []

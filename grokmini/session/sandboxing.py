@@ -94,6 +94,8 @@ class Sandboxing:
                 await sandbox.switch(offer)
         except GrokminiError as error:
             self._refuse(error)
+        except OSError as error:
+            self._refuse(_of_the_machine(error))
         else:
             self._done(SandboxDone(offer.profile.name, offer.in_words))
 
@@ -132,5 +134,17 @@ class Sandboxing:
         try:
             await self._parts.sandbox.prove()
         except SandboxError as error:
-            text = f"No command can run in the sandbox {self._parts.sandbox.profile}: {error.message}. {error.hint}"
-            self._emit(events.Notice("error", text.rstrip(), "sandbox"))
+            self._unproved(error)
+        except OSError as error:
+            self._unproved(_of_the_machine(error))
+
+    def _unproved(self, error: SandboxError) -> None:
+        text = f"No command can run in the sandbox {self._parts.sandbox.profile}: {error.message}. {error.hint}"
+        self._emit(events.Notice("error", text.rstrip(), "sandbox"))
+
+
+def _of_the_machine(error: OSError) -> SandboxError:
+    """Trouble of the machine, such as no descriptor left, as one of the sandbox."""
+    return SandboxError(
+        f"it could not be started ({error.strerror or type(error).__name__})", "Make room for it and try again."
+    )

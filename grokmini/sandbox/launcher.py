@@ -414,15 +414,14 @@ class Launcher:
 
     def _supervise(self, job: _socket.socket, channel: _socket.socket) -> NoReturn:
         signal.set_wakeup_fd(-1)
-        me = os.getpid()
-        # Before there is a child: a command may be over, its own children orphans, before we run again.
-        self._confinement.kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
-        self._confinement.kernel.prctl(
-            "death signal", PR_SET_PDEATHSIG, signal.SIGCONT
-        )  # to see the launcher's end
+        me, kernel, kept = os.getpid(), self._confinement.kernel, self._confinement.descriptors
+        kernel.prctl("death signal", PR_SET_PDEATHSIG, signal.SIGCONT)  # who is stopped sees no end
+        # Before there is a child, whose own may be orphans before we run again.
+        kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
+        close_all_but(job.fileno(), channel.fileno(), self._life, *kept)
         child = os.fork()
         if not child:
-            close_all_but(channel.fileno(), *self._confinement.descriptors)
+            close_all_but(channel.fileno(), *kept)
             command_to_be(self._confinement, channel, me)
         close_all_but(job.fileno(), self._life)
         Supervisor(job, self._life, child).run()
@@ -480,9 +479,7 @@ def main() -> None:
     kernel = Kernel()
     try:
         kernel.prctl("dumpable", PR_SET_DUMPABLE, 0)
-        kernel.prctl(
-            "death signal", PR_SET_PDEATHSIG, signal.SIGCONT
-        )  # stopped, it would not see the agent's end
+        kernel.prctl("death signal", PR_SET_PDEATHSIG, signal.SIGCONT)  # as in `_supervise`
         kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         with open(0, "rb", closefd=False) as file:
             plan = marshal.load(file)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -44,9 +44,9 @@ def agent(tmp_path: Path, machine: str) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [sys.executable, "-c", _AGENT, str(tmp_path), machine], stdout=subprocess.PIPE, cwd=ROOT
     )
+    assert process.stdout is not None
     found: set[int] = set()
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"go\n"
         found = descendants(process.pid)
         yield process
@@ -62,8 +62,16 @@ def words_of(pid: int) -> list[bytes]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
+def stat_of(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def state_of(pid: int) -> str:
+    return stat_of(pid)[0]
+
+
 def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return int(stat_of(pid)[1])
 
 
 def of_launcher(pids: set[int]) -> list[int]:
@@ -78,15 +86,26 @@ def of_launcher(pids: set[int]) -> list[int]:
     return [launcher, *(ours - {launcher})]
 
 
+def settled(agent: int) -> tuple[set[int], int, list[int]]:
+    """All processes below an agent, its launcher, and the two supervisors with the child that waits."""
+    until = time.monotonic() + WAIT
+    while time.monotonic() < until:
+        found = descendants(agent)
+        with suppress(OSError, ValueError):  # one of them has just ended or begun
+            launcher, *others = of_launcher(found)
+            if len(others) == 3 and all(state_of(pid) == "S" for pid in others):
+                return found, launcher, others
+        time.sleep(0.01)
+    raise AssertionError("there was no spare")
+
+
 @pytest.mark.parametrize("machine", ["all", "no bubblewrap", "off"])
 @pytest.mark.parametrize("who", ["the launcher", "the others", "all of them", "the others of a dead launcher"])
 def test_nothing_outlives_the_agent_when_what_watches_was_stopped(
     tmp_path: Path, machine: str, who: str
 ) -> None:
     with agent(tmp_path, machine) as process:
-        found = descendants(process.pid)
-        launcher, *others = of_launcher(found)
-        assert others
+        found, launcher, others = settled(process.pid)
         for pid in {"the launcher": [launcher], "all of them": [launcher, *others]}.get(who, others):
             os.kill(pid, signal.SIGSTOP)
         if who == "the others of a dead launcher":

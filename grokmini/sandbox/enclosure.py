@@ -25,7 +25,7 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
 from grokmini.sandbox.roots import missing_notices, usable
 from grokmini.sandbox.runner import UNCONFINED, Enforcement
-from grokmini.sandbox.verdict import check_losses, check_proof, further_losses
+from grokmini.sandbox.verdict import check_losses, check_proof, further_losses, replaced
 
 WAY_OUT: Final = "Start in another folder, or put a real folder in place of the link."
 
@@ -123,7 +123,7 @@ class Opener:
     ) -> tuple[Enforcement, GitFolders]:
         """What is really enforced, by what the launcher tried at its start."""
         if usable(policy) != policy:
-            raise SandboxError("a folder was replaced while the sandbox was set up", "Try again.")
+            raise replaced()
         holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
         check_proof(holes, strict=self._is_strict(policy))
         folders = self._git.begin(policy)

@@ -419,8 +419,7 @@ class Launcher:
         # Before there is a child, whose own may be orphans before we run again.
         kernel.prctl("subreaper", PR_SET_CHILD_SUBREAPER, 1)
         close_all_but(job.fileno(), channel.fileno(), self._life, *kept)
-        child = os.fork()
-        if not child:
+        if not (child := os.fork()):
             close_all_but(channel.fileno(), *kept)
             command_to_be(self._confinement, channel, me)
         close_all_but(job.fileno(), self._life)
@@ -430,8 +429,7 @@ class Launcher:
 def prove(confinement: Confinement, checks: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Try, in a child confined like a command, what must fail. Returns the checks in which it did not."""
     reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
+    if not (pid := os.fork()):
         try:
             confinement.apply()
             holes = [check for check in checks if succeeds(*check)]
@@ -448,7 +446,9 @@ def prove(confinement: Confinement, checks: list[tuple[str, str]]) -> list[tuple
 
 
 def succeeds(kind: str, path: str) -> bool:
-    """Try one thing that must fail: `create in` a folder, `read`, `write`, open a `socket` or `bind` one."""
+    """Try what must fail: `create in` a folder, `read`, `write`, a `socket`; a path is `not` the file of two numbers."""
+    if kind.startswith("not "):
+        return kind != "not {0.st_dev} {0.st_ino}".format(os.stat(path))
     try:
         if kind == "socket":
             _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM).close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from grokmini.sandbox.plan import launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.roots import open_roots
+from grokmini.sandbox.verdict import replaced
+from grokmini.text.descriptors import O_PATH, open_straight
 
 NO_MOUNTS = Mounts((), (), ())
 """Where bubblewrap does not work."""
@@ -35,6 +38,21 @@ async def launch_mounted(
         return now, await launch(policy, mechanisms, now)
 
 
+def _identities(mounts: Mounts) -> Iterator[tuple[str, str]]:
+    """What has to be at the mounts that can be written, as `proof` checks: bubblewrap goes by their paths, and what
+    these lead to can change at any moment. Raises `SandboxError` when it just did.
+    """
+    for path in (mount.path for mount in mounts.mounts if mount.how in ("write", "pin")):
+        with ExitStack() as stack:
+            try:
+                fd = open_straight(path, O_PATH | os.O_CLOEXEC)
+            except OSError as error:
+                raise replaced() from error
+            stack.callback(os.close, fd)
+            info = os.fstat(fd)
+        yield f"not {info.st_dev} {info.st_ino}", path
+
+
 async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
     """The launcher in exactly these mounts; they do not count without bubblewrap. Raises `SandboxError`."""
     with ExitStack() as stack:
@@ -43,6 +61,7 @@ async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> Laun
         for fd in inherited:
             stack.callback(os.close, fd)
         plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None, held=held)
+        plan["proof"] += _identities(mounts)
         if mechanisms.bwrap is None:
             return await start_launcher(plan, inherited=inherited)
 

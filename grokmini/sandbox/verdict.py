@@ -22,13 +22,21 @@ def check_losses(policy: Policy, lost: tuple[str, ...], mechanisms: Mechanisms, 
 def check_proof(holes: tuple[str, ...], *, strict: bool) -> None:
     """Judge what a confined process could do although it must not (an attempt and a path each).
 
-    Raises `SandboxError`, always for one that could not be confined at all: nothing may be run like that.
+    Raises `SandboxError`, always for one that could not be confined at all or sees another folder than was meant:
+    nothing may be run like that.
     """
+    if any(hole.startswith("not ") for hole in holes):
+        raise replaced()
     if any(hole.startswith("confine") for hole in holes) or (holes and strict):
         raise SandboxError(
             f"the sandbox does not hold: {'; '.join(holes)}",
             "Report this; --sandbox off goes on without it.",
         )
+
+
+def replaced() -> SandboxError:
+    """A folder was exchanged for another one at that moment."""
+    return SandboxError("a folder was replaced while the sandbox was set up", "Try again.")
 
 
 def further_losses(policy: Policy, mechanisms: Mechanisms, holes: tuple[str, ...]) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ async def test_a_cancel_at_any_step_of_connecting_leaves_no_socket_open() -> Non
             if not asking.cancelled():
                 await asking.result().close()
             del asking
-            gc.collect()
+        gc.collect()
         await http.close()
     assert [str(warning.message) for warning in told] == []
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from grokmini.sandbox.git_led_to import led_to
 from grokmini.sandbox.nested import repositories
 from grokmini.sandbox.redirections import opened
 from grokmini.text.below import is_below
@@ -80,12 +81,13 @@ def git_roots(cwd: str) -> tuple[str, ...]:
     return tuple(folder for folder in git_folders(cwd) if not is_below(folder, real))
 
 
-def git_protected(cwd: str) -> tuple[str, ...]:
+def git_protected(cwd: str, home: str = "") -> tuple[str, ...]:
     """What steers git in these folders, there or not; with no repository yet, where it would be."""
     known = git_folders(cwd)
     folders = dict.fromkeys(known or (f"{cwd}/.git",))
     found = list(_own_pointers(cwd))
     for number, one in enumerate(repositories(cwd)):
+        found += led_to(one, home)
         if os.path.islink(one.marker):
             found += [f"{one.marker}/{name}" for name in _ALWAYS]  # through the link, which is told by that
         if number or not known:

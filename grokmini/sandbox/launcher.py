@@ -446,7 +446,7 @@ def prove(confinement: Confinement, checks: list[tuple[str, str]]) -> list[tuple
 
 
 def succeeds(kind: str, path: str) -> bool:
-    """Try what must fail: `create in` a folder, `read`, `write`, a `socket`; a path is `not` the file of two numbers."""
+    """Try what must fail: `create in` a folder, `read`, `write`, a `socket`; a path is `not` the file of 2 numbers."""
     if kind.startswith("not "):
         return kind != "not {0.st_dev} {0.st_ino}".format(os.stat(path))
     try:

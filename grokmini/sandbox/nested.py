@@ -71,7 +71,7 @@ class GitWatch:
     def _reasons(self, one: Repository) -> Iterator[str]:
         if os.path.isdir(one.folder) and not os.access(one.folder, os.X_OK):
             yield f"{one.folder} cannot be looked into"
-        for folder in dict.fromkeys((one.folder, _common(one.folder))):
+        for folder in dict.fromkeys((one.folder, settings_of(one))):
             for name in _SETTINGS:
                 if reason := self._reason(f"{folder}/{name}"):
                     yield reason
@@ -99,11 +99,12 @@ def _repository(top: str) -> Repository | None:
         return None
 
 
-def _common(folder: str) -> str:
+def settings_of(one: Repository) -> str:
+    """The folder of its settings, which worktrees share."""
     try:
-        return common_folder(folder)
+        return common_folder(one.folder)
     except OSError:
-        return folder
+        return one.folder
 
 
 def _is_within(path: str) -> bool:

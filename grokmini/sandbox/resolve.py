@@ -138,7 +138,7 @@ def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
 def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """What stays read-only inside the writable folders."""
     project = f"{around.cwd}/{PROJECT_FOLDER}"
-    found = (*git_protected(around.cwd), project, *own_protected(own, roots))
+    found = (*git_protected(around.cwd, around.home), project, *own_protected(own, roots))
     return tuple(dict.fromkeys(f"/{path.lstrip('/')}" for path in found))
 
 

@@ -82,6 +82,21 @@ def executable_setting(file: Path) -> str:
     return ""
 
 
+def paths_named(file: str | Path) -> Iterator[tuple[str, str]]:
+    """The paths that a file of settings names for what steers git, as written: `include` (each one's condition aside)
+    and `hooks`. None where it cannot be read; what is not understood ends it, as it does for git.
+    """
+    try:
+        data = read_start(file, MAX_CONFIG_BYTES)
+    except OSError:
+        return
+    for section, key, value in _settings(data.decode("utf-8", "surrogateescape")):
+        if section in ("include", "includeif") and key == "path" and value:
+            yield "include", value
+        elif (section, key) == ("core", "hookspath") and value:
+            yield "hooks", value
+
+
 def _settings(text: str) -> Iterator[tuple[str, str, str]]:
     """Section (without its subsection), key, value of each setting, lower case but for the value.
 

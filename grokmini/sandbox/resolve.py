@@ -15,7 +15,7 @@ from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.limits import machine_limits
-from grokmini.sandbox.own_folders import own_protected
+from grokmini.sandbox.own_folders import PACKAGE, own_code, own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.roots import Following
@@ -49,6 +49,7 @@ class Around:
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
     model to read. `given` are our own folders as the environment names them, links and all.
     `git_link` is where a link `.git` of the folder led before any command.
+    `code` is where our own code is.
     `former` are folders that commands could write before: links in them may be theirs, too.
     """
 
@@ -64,6 +65,7 @@ class Around:
     former: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     git_link: str = ""
+    code: str = PACKAGE
     protect_secrets: bool = True
     protect_env_files: bool = False
 
@@ -108,7 +110,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         caches=tuple(filter(None, (following.real(path, _WRITTEN) for path in cache_folders(around)))),
         limits=machine_limits(),
         explicit=explicit or bool(profile.deny),
-        notices=(*_wide(writes, around), *following.notices),
+        notices=(*_wide(writes, around), *_ourselves(writes, around), *following.notices),
     )
 
 
@@ -138,8 +140,13 @@ def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
 def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
     """What stays read-only inside the writable folders."""
     project = f"{around.cwd}/{PROJECT_FOLDER}"
-    found = (*git_protected(around.cwd, around.home), project, *own_protected(own, roots))
-    return tuple(dict.fromkeys(f"/{path.lstrip('/')}" for path in found))
+    found = (
+        *git_protected(around.cwd, around.home),
+        project,
+        *own_protected(own, roots),
+        own_code(roots, around.code),
+    )
+    return tuple(dict.fromkeys(f"/{path.lstrip('/')}" for path in found if path))
 
 
 def cache_folders(around: Around) -> tuple[str, ...]:
@@ -191,6 +198,17 @@ def _wide(writes: list[str], around: Around) -> Iterator[str]:
         yield (
             f"Commands can write nearly everything in {around.cwd}, {what}: start in a project's folder to keep the "
             "rest from them."
+        )
+
+
+def _ourselves(writes: list[str], around: Around) -> Iterator[str]:
+    """A sentence where commands can write what lies around our own code."""
+    if is_below_any(os.path.realpath(around.code), map(os.path.realpath, writes)):
+        kept = own_code(writes, around.code)
+        yield (
+            f"grokmini itself runs from {around.code}, in a folder that commands can write: "
+            + ("it is kept from them, the programs and libraries beside it are not. " if kept else "")
+            + "Install it elsewhere, so that nothing they leave there runs as a part of it."
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import deque
 from pathlib import Path
@@ -20,7 +21,7 @@ BINARY_SHARE: Final = 0.1
 PROGRESS_LIMIT: Final = 4_096
 
 _OVERSTRUCK: Final = r"[^\n]\x08"
-_PART_OF_ESCAPE: Final = r"\x1b(?:[\[\]PX^_][^\x07\x1b]{0,64})?\Z"
+_PART_OF_ESCAPE: Final = r"\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]{0,64})?\Z"
 
 
 class Shown(NamedTuple):
@@ -150,10 +151,16 @@ class ProgressText:
 
     def __init__(self) -> None:
         self._pending = b""
+        self._held = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> None:
         """Take a piece; of much output only the end is kept."""
-        self._pending = (self._pending + data)[-PROGRESS_LIMIT:]
+        self._pending += data
+        if len(self._pending) > PROGRESS_LIMIT:
+            self._pending = self._pending[-PROGRESS_LIMIT:]
+            self._held = ""  # what would go on is left out
+            self._decoder.reset()
 
     @property
     def waiting(self) -> bool:
@@ -161,11 +168,11 @@ class ProgressText:
         return bool(self._pending)
 
     def take(self) -> str:
-        """The text so far, without the beginning of a sequence whose rest has not come."""
-        text = self._pending.decode("utf-8", "replace")
-        self._pending = b""
+        """The text so far, without the beginning of a character or sequence whose rest has not come."""
+        text = self._held + self._decoder.decode(self._pending)
+        self._pending, self._held = b"", ""
         if part := re.search(_PART_OF_ESCAPE, text):
-            self._pending = part[0].encode()
+            self._held = part[0]
             text = text[: part.start()]
         return _clean_text(text)
 

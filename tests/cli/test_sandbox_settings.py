@@ -9,7 +9,8 @@ import pytest
 
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.sandboxed import choose, confine
+from grokmini.cli.sandboxed import Choice, choose, confine
+from grokmini.sandbox.profile import built_in
 from tests.sandbox.places import said
 
 SECRETS = {
@@ -50,9 +51,14 @@ async def test_the_setting_that_shows_them_shows_them(tmp_path: Path) -> None:
     assert output == "".join(SECRETS.values())
 
 
-async def test_a_profile_of_the_settings_is_the_one_in_force_and_counts_as_named(tmp_path: Path) -> None:
+def test_a_session_s_own_profile_comes_before_that_of_the_settings_and_an_option_before_both(
+    tmp_path: Path,
+) -> None:
     root = root_of(tmp_path, '[sandbox]\nprofile = "read-only"\n')
     choice = choose(root)
     assert (choice.profile.name, choice.explicit) == ("read-only", True)
+    assert choose(root, "strict") == Choice(built_in("strict"), explicit=True), "as the session was left"
+    root = root._replace(options=Options(sandbox="devbox"))
+    assert choose(root, "strict").profile.name == "devbox"
     unnamed = choose(root_of(tmp_path / "other", ""))
     assert (unnamed.profile.name, unnamed.explicit) == ("workspace", False)

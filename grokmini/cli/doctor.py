@@ -10,7 +10,6 @@ from grokmini.cli.option import CommandSpec, Option
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.cli.root import Root
-    from grokmini.sampler.check import Check
 
 SPEC = CommandSpec(
     options=(
@@ -42,7 +41,7 @@ def run(parsed: Parsed) -> int:
 
 
 async def _examine(name: str | None) -> int:
-    from grokmini.cli.choose_model import choose_model
+    from grokmini.cli.choose_model import NoModelError, choose_model
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
     from grokmini.protocol.errors import ExitCode
@@ -51,12 +50,15 @@ async def _examine(name: str | None) -> int:
     root = load_root(Options(model=name))
     for warning in root.warnings:
         _print(f"!   {warning}")
-    spec = await choose_model(root)
+    try:
+        spec = await choose_model(root)
+    except NoModelError:
+        await _examine_sandbox(root)
+        raise
     _print(f"{spec.name} at {spec.base_url or 'no server'}, API {spec.api_backend}")
     failed: list[str] = []
     async for check in check_model(spec, root.catalogue.credential(spec)):
-        for line in lines(check):
-            _print(line)
+        _tell(_MARKS[check.verdict], check.step.replace("_", " "), check.detail, check.fix)
         if check.verdict == "failed" or (check.step == "tool_call" and check.verdict == "warning"):
             failed.append(check.step)
     held = await _examine_sandbox(root)
@@ -71,11 +73,12 @@ async def _examine_sandbox(root: Root) -> bool:
 
     from grokmini.cli.sandboxed import choose, confine
     from grokmini.protocol.errors import SandboxError
+    from grokmini.sandbox.degraded import parted
     from grokmini.sandbox.layers import layers
     from grokmini.sandbox.probe import probe
 
     for name, works, detail in layers(await asyncio.to_thread(probe)):
-        _print(f"{_MARKS['ok' if works else 'warning']}  {name:<19} {detail}")
+        _tell(_MARKS["ok" if works else "warning"], name, detail)
     try:
         runner = (await asyncio.to_thread(confine, root, choose(root))).runner
         try:
@@ -83,22 +86,31 @@ async def _examine_sandbox(root: Root) -> bool:
         finally:
             await runner.close()
     except SandboxError as error:
-        _print(f"{_MARKS['failed']}  {'sandbox':<19} {error.message}")
-        _print(f"    {'':<19} {error.hint}")
+        _tell(_MARKS["failed"], "sandbox", error.message, error.hint)
         return False
     whole = proved.confined and not proved.hint
-    what = "tried: what it forbids fails" if proved.confined else "commands can do what you can"
-    _print(f"{_MARKS['ok' if whole else 'warning']}  {'sandbox':<19} {proved.label}: {what}")
+    what = "tried, what it forbids fails" if proved.confined else "commands can do what you can"
+    told: list[str] = []
     if proved.confined:
-        for text in (*(f"not kept: {lost}" for lost in proved.lost), *filter(None, [proved.hint])):
-            _print(f"    {'':<19} {text}")
+        lost, without = parted(proved.lost)
+        told = [f"not kept: {lost[0]}"] if len(lost) == 1 else ["not kept:"] if lost else []
+        told += [f"- {text}" for text in lost] if len(lost) > 1 else []
+        told += [f"commands have {text}" for text in without]
+    _tell(_MARKS["ok" if whole else "warning"], "sandbox", f"{proved.label}: {what}", *told, proved.hint)
     return True
 
 
-def lines(check: Check) -> list[str]:
-    """A finding, and what to do about it."""
-    found = [f"{_MARKS[check.verdict]}  {check.step.replace('_', ' '):<10} {check.detail}"]
-    return [*found, f"    {'':<10} {check.fix}"] if check.fix else found
+def _tell(mark: str, about: str, finding: str, *more: str) -> None:
+    """A finding, and below it what else there is to say or to do; broken between words where it is long."""
+    import textwrap
+
+    for text in filter(None, (finding, *more)):
+        hang = "  " if text.startswith("- ") else ""
+        for line in textwrap.wrap(
+            text, 56, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False
+        ):
+            _print(f"{mark:<3} {about:<19} {line}")
+            mark = about = ""
 
 
 def _print(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,13 +15,17 @@ if TYPE_CHECKING:
     from grokmini.cli.root import Root
     from grokmini.sandbox.check import Outcome
 
-_ROW: Final = "{:<4} {:<57} {:<13} {}"
+_ROW: Final = "{:<4} {:<57} {:<7} {}"
+_PROMISES: Final = {"promised": "yes", "not promised": "no", "lost here": "lost"}
+_NOTE: Final = 5
+"""Columns before what is said of a row, in a line of its own."""
 _KEY: Final = "XAI_API_KEY"
 SPEC = CommandSpec(
     options=(PROFILE,),
     examples=("grokmini sandbox check", "grokmini sandbox check --profile strict"),
     about="Tries the ways out of the sandbox on this machine, each harmless, and prints a table: what is promised of "
-    "each, and what became of it. Exit 9 when one that is promised to be closed is open.",
+    "each (yes, no, or lost for want of something on this machine), and what became of it. Exit 9 when one that is "
+    "promised to be closed is open.",
 )
 
 
@@ -61,24 +66,32 @@ async def _run(root: Root) -> int:
             _print(f"  {notice}")
         env = neutral_environment({**root.env, **confinement.env, _KEY: MARKER})
         has = effective(await asyncio.to_thread(probe), enforcement)
-        _print(_ROW.format("id", "attack", "promise", "result"))
+        _print(_ROW.format("id", "attack", "closed", "result"))
         with site(policy, root.cwd, Path.home()) as at:
             async for outcome in check(runner, attempts(policy, has, at), at, env):
                 found.append(outcome)
-                _print(_line(outcome))
+                for line in _lines(outcome):
+                    _print(line)
     finally:
         await runner.close()
     broken = sum(one.broken for one in found)
     stopped = sum(one.result == "stopped" for one in found)
-    _print(f"{len(found)} ways, {stopped} stopped; {broken} of what is promised are open")
+    untried = sum(one.result == "not tried" for one in found)
+    unpromised = len(found) - stopped - untried - broken
+    _print(
+        f"{len(found)} ways: {stopped} stopped, {unpromised} open and not promised, {untried} not tried; "
+        f"{broken} promise{'' if broken == 1 else 's'} broken"
+    )
     return ExitCode.SANDBOX if broken else 0
 
 
-def _line(outcome: Outcome) -> str:
+def _lines(outcome: Outcome) -> Iterator[str]:
+    """The row, and below it what it is about."""
     attempt = outcome.attempt
-    row = _ROW.format(attempt.way.attack, attempt.way.title, attempt.promise, outcome.result)
-    detail = ": ".join(filter(None, (attempt.about, outcome.why)))
-    return f"{row:<88} {detail}" if detail else row
+    result = "open" if outcome.result == "OPEN" and not outcome.broken else outcome.result
+    yield _ROW.format(attempt.way.attack, attempt.way.title, _PROMISES[attempt.promise], result)
+    if detail := ": ".join(filter(None, (attempt.about, outcome.why))):
+        yield f"{'':<{_NOTE}}{detail}"
 
 
 def _print(line: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,8 +29,8 @@ SPEC = CommandSpec(
     options=(PROFILE,),
     words="[CMD]",
     examples=("grokmini sandbox explain", "grokmini sandbox explain --profile strict 'git push'"),
-    about="Shows what commands may read, write and reach, what of it this machine keeps, and what stands in the "
-    "way of a command.",
+    about="Shows what commands may read, write and reach, and what of it this machine keeps; of a command, what stands "
+    "in its way.",
 )
 
 
@@ -36,27 +38,51 @@ def run(parsed: Parsed) -> int:
     """Print it; starts nothing but the tries that find out what works here. Raises `SandboxError`."""
     from grokmini.cli.options import Options
     from grokmini.cli.root import load_root
-    from grokmini.cli.sandboxed import Choice, around_of, choose, profiles_of
+    from grokmini.cli.sandboxed import Choice, around_of, choose, is_agreed, profiles_of
     from grokmini.sandbox.explain import explain
     from grokmini.sandbox.obstacles import obstacles
     from grokmini.sandbox.probe import probe
     from grokmini.sandbox.resolve import resolve
     from grokmini.text.sanitise import sanitise
 
-    root = load_root(Options())
     named = parsed.text("profile")
+    root = load_root(Options(sandbox=named))
     choice = Choice(profiles_of(root).find(named), explicit=True) if named else choose(root)
     policy = resolve(choice.profile, around_of(root, None), explicit=choice.explicit)
-    lines = explain(policy, probe())
     command = " ".join(parsed.words)
     if command:
-        found = obstacles(
-            parts_of(command), policy, str(root.cwd), root.env.get("HOME", "") or str(Path.home())
-        )
-        lines = (*lines, "", f"{command}:", *(f"  {line}" for line in found))
+        home = root.env.get("HOME", "") or str(Path.home())
+        found = obstacles(parts_of(command), policy, str(root.cwd), home)
+        lines = tuple(_about(command, found, choice.profile.name))
+    else:
+        lines = explain(policy, probe())
+    if not is_agreed(root, choice.profile):
+        name = choice.profile.name
+        lines = (*lines, "", f"Not agreed to yet, it grants more than workspace: grokmini sandbox trust {name}")
     for line in lines:
         sys.stdout.write(sanitise(line, newlines=False) + "\n")
     return 0
+
+
+def _about(command: str, found: tuple[str, ...], profile: str) -> Iterator[str]:
+    yield f"{command}:"
+    for text in (*found, *_doubts(command)):
+        yield from textwrap.wrap(
+            text,
+            78,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    yield f"All that {profile} allows: grokmini sandbox explain --profile {profile}"
+
+
+def _doubts(command: str) -> tuple[str, ...]:
+    from grokmini.tools.shell_parse import parse
+
+    doubts = parse(command).doubts
+    return (f"{doubts[0]}, so it may do more than its words tell",) if doubts else ()
 
 
 def parts_of(text: str) -> Parts:

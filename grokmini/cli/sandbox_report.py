@@ -10,7 +10,7 @@ from grokmini.sandbox.degraded import parted
 from grokmini.sandbox.layers import Layer
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
-from grokmini.sandbox.words import writable
+from grokmini.sandbox.words import read_all_in_words, writable
 
 Rows = Sequence[tuple[str, str]]
 _SHOWN = 8
@@ -28,11 +28,10 @@ def report(profile: str, policy: Policy | None, proved: Enforcement, machine: Se
     rows += _listed("noticed", proved.notices, len(proved.notices))
     rows += _listed("commands", [f"have {text}" for text in without])
     rows += _listed("layers", tuple(_layers(machine)))
-    rows += _listed("read", ("everything",) if policy.read_all else policy.read_roots)
+    rows += _listed("read", (read_all_in_words(policy),) if policy.read_all else policy.read_roots)
     rows += _listed("write", ("everything",) if policy.write_all else writable(policy))
-    rows += _listed("not write", policy.protected)
-    hidden = len(policy.denied)
-    rows.append(("hidden", f"{hidden} path{'' if hidden == 1 else 's'}" if hidden else "nothing"))
+    rows += _listed("but not", policy.protected)
+    rows += _listed("hidden", policy.denied or ("nothing",))
     local = ", local sockets allowed" if policy.network == "blocked" and policy.allow_unix else ""
     rows.append(("network", f"{policy.network}{local}"))
     if policy.caches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,7 +63,7 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
         try:
             handle = await runner.start(Command(argv, Path(root.cwd), env))
         except OSError as error:
-            raise UsageError(f"{argv[0]} cannot be started: {error.strerror}", "check its name") from error
+            raise UsageError(f"{argv[0]} cannot be started: {error.strerror}", _advice(argv)) from error
         async for piece in handle.output():
             sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
@@ -70,3 +71,9 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     finally:
         await runner.close()
     return status.code if status.code is not None else 128 + (status.signal or 0)
+
+
+def _advice(argv: tuple[str, ...]) -> str:
+    if len(argv) == 1 and " " in argv[0]:
+        return f"a line for the shell is run as: grokmini sandbox run -- sh -c {shlex.quote(argv[0])}"
+    return "check its name"

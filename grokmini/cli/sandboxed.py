@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from grokmini.cli.root import Root
 from grokmini.config.paths import PROJECT_FOLDER
-from grokmini.protocol.errors import SandboxError
+from grokmini.protocol.errors import SandboxError, UsageError
 from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
 from grokmini.text.paths import repository_root
 
@@ -60,13 +60,20 @@ def choose(root: Root, resumed: str = "", ask: Agree | None = None) -> Choice:
     """By option, by what the session ran under, by setting, else the default.
 
     Raises `SandboxError` for an unknown profile, a file that cannot be understood, or a project's profile that
-    grants more than `workspace` and that the person has not agreed to, also when asked by `ask`.
+    grants more than `workspace` and that the person has not agreed to, also when asked by `ask`; `UsageError` for an
+    option without a name.
     """
+    if root.options.sandbox is not None and not root.options.sandbox.strip():
+        raise UsageError("the sandbox profile that was named is empty", "name one, as in --sandbox read-only")
     named = root.options.sandbox or resumed or root.settings.sandbox.profile
     name = named or UNASKED_PROFILE
     if name in BUILT_IN and not any(os.path.lexists(path) for path in filter(None, _files(root))):
         return Choice(built_in(name), explicit=bool(named))
-    profile = profiles_of(root).find(name)
+    profiles = profiles_of(root)
+    try:
+        profile = profiles.find(name)
+    except SandboxError as error:
+        raise SandboxError(f"{error.message}{_who_named(root, resumed)}", error.hint) from error
     if not is_agreed(root, profile):
         if ask is None or not ask(profile, beyond_workspace(root, profile)):
             raise SandboxError(
@@ -76,6 +83,15 @@ def choose(root: Root, resumed: str = "", ask: Agree | None = None) -> Choice:
             )
         agree(root, profile)
     return Choice(profile, explicit=bool(named))
+
+
+def _who_named(root: Root, resumed: str) -> str:
+    """Who named a profile that cannot be used, as the end of a sentence; nothing for the option just given."""
+    if root.options.sandbox:
+        return ""
+    if resumed:
+        return ", which this session ran under; --sandbox NAME goes on under another"
+    return ", which your settings name ([sandbox] profile)"
 
 
 def is_agreed(root: Root, profile: Profile) -> bool:

@@ -57,4 +57,5 @@ class Progress:
         for rule in ended.denied:
             from grokmini.tools.rules import way_to_allow
 
-            self._say(f"grokmini: denied for want of permission\n  allow it with {way_to_allow(rule)}")
+            way = ended.ways.get(rule) or f"allow it with {way_to_allow(rule)}"
+            self._say(f"grokmini: denied for want of permission: {rule}\n  {way}")

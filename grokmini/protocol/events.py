@@ -227,7 +227,8 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended", omit_defaults=True):
-    """A turn is over. `text` is the last reply's text; `denied` names calls refused for want of permission.
+    """A turn is over. `text` is the last reply's text; `denied` names calls refused for want of permission,
+    as rules that would allow them; `ways` says of those that no rule allows what would.
 
     `usage` is of the prompt; `model_usage` the same by model.
     """
@@ -244,6 +245,7 @@ class TurnEnded(msgspec.Struct, frozen=True, tag="turn_ended", omit_defaults=Tru
     reason: str = ""
     error: ErrorInfo | None = None
     denied: tuple[str, ...] = ()
+    ways: dict[str, str] = {}
     cost_usd: float | None = None
     cost_source: str = ""
     files_changed: int = 0

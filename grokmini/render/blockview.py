@@ -69,6 +69,8 @@ def _ending(event: TurnEnded) -> str:
     if event.outcome == "max_turns_reached":
         return f"stopped after {plural(event.rounds, 'step')}, the limit set for a turn"
     if event.outcome == "cancelled":
+        if event.reason == "permission":
+            return "stopped: you said no"
         return "stopped" if event.reason in ("", "user") else f"stopped: {event.reason.replace('_', ' ')}"
     return f"ended in an error{f': {event.reason}' if event.reason else ''}"
 

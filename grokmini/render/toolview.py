@@ -212,8 +212,10 @@ def _remarks(block: ToolBlock) -> tuple[_Fact, ...]:
     match result.display:
         case DiffDisplay(added=added, removed=removed):
             return ((Span(f"+{added}", ADDED), Span(" "), Span(f"-{removed}", REMOVED)),)
-        case CommandDisplay():
-            return (timing,)
+        case CommandDisplay(outside=outside, left_over=left):
+            where: tuple[_Fact, ...] = ((Span("outside the sandbox"),),) if outside else ()
+            ended: tuple[_Fact, ...] = ((Span(f"{left} left running, stopped", DIM),),) if left else ()
+            return (*where, *ended, timing)
         case SummaryDisplay(text):
             facts: tuple[_Fact, ...] = ((Span(text, DIM),),) if text else ()
         case None:

@@ -79,10 +79,12 @@ def _open(todos: Sequence[TodoEntry]) -> list[TodoEntry]:
 
 
 def _tail(lines: Sequence[Line], room: int, width: int, look: Look) -> list[Line]:
-    """The last rows of what is under way; a row above says how many are hidden."""
+    """The last rows of what is under way; a row above says how many are hidden, where that is not the only one."""
     if room <= 0:
         return []
     hidden = len(lines) - room
+    if hidden > 0 and room == 1:
+        return [fit(lines[-1], width)]
     shown = list(lines) if hidden <= 0 else list(lines[len(lines) - room + 1 :])
     rows = [fit(line, width) for line in shown]
     if hidden > 0:

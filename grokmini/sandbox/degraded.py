@@ -161,5 +161,5 @@ def remedy(mechanisms: Mechanisms) -> str:
 def how_to_get(mechanisms: Mechanisms) -> str:
     """The same for somebody who named the profile: what to do, or how to go on without."""
     if "not installed" in mechanisms.reasons.get("bubblewrap", "") and not mechanisms.bwrap:
-        return "Install bubblewrap (`apt install bubblewrap`), or go on without by --sandbox-best-effort."
+        return "Install bubblewrap (`apt install bubblewrap`), or go on without it by --sandbox-best-effort."
     return f"{remedy(mechanisms)} --sandbox-best-effort goes on without."

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from grokmini.sandbox.cannot import limits_told
-from grokmini.sandbox.degraded import how_to_get, losses, parted
+from grokmini.sandbox.degraded import how_to_get, losses, parted, remarks
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.roots import missing_notices
+from grokmini.sandbox.words import read_all_in_words
 
 _SHOWN: Final = 12
 _WIDTH: Final = 78
@@ -30,7 +31,7 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     if is_unconfined(policy):
         yield "commands  may do whatever you can"
         return
-    yield from _listed("read", ("everything",) if policy.read_all else policy.read_roots)
+    yield from _listed("read", (read_all_in_words(policy),) if policy.read_all else policy.read_roots)
     yield from _listed("write", ("everything",) if policy.write_all else writable_roots(policy))
     yield from _listed("but not", policy.protected)
     yield from _listed("hidden", policy.denied)
@@ -38,9 +39,10 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     yield f"network   {policy.network}{local}"
     if policy.limits.data:
         yield f"memory    {policy.limits.data / 1024**3:.0f} GiB for one process, which `ulimit -d unlimited` lifts"
-    lost, without = parted(losses(policy, mechanisms))
+    missing = losses(policy, mechanisms)
+    lost, without = parted((*missing, *remarks(policy, mechanisms, as_root=os.geteuid() == 0)))
     yield from _wrapped("not kept", lost)
-    if lost:
+    if missing:
         yield from textwrap.wrap(
             how_to_get(mechanisms), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT
         )

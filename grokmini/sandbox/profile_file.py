@@ -116,9 +116,9 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         if len(data) > MAX_BYTES:
             raise ValueError("too large")
         table = tomllib.loads(data.decode())
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
         raise SandboxError(
-            f"{path} is no valid TOML", "Fix it or move it away; it never counts as empty."
+            f"{path} is no valid TOML: {error}", "Fix it or move it away; it never counts as empty."
         ) from None
     unknown = [key for key in table if key != "profiles"]
     if unknown or not isinstance(table.get("profiles", {}), dict):

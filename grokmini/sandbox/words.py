@@ -28,6 +28,11 @@ def in_words(policy: Policy | None) -> str:
     return f"Commands and file tools can {reads} and {writes}. {network}"
 
 
+def read_all_in_words(policy: Policy) -> str:
+    """What can be read under a policy that keeps only single paths from being read."""
+    return "everything but what is hidden" if policy.denied else "everything"
+
+
 def writable(policy: Policy) -> tuple[str, ...]:
     """The folders that can be written, caches left out."""
     return tuple(filter(None, (*policy.write_roots, *policy.temp, policy.scratch)))

@@ -284,6 +284,9 @@ class SessionEngine:
     async def _shell_done(self, run: ShellRun) -> None:
         self._shell_task = None
         self._stream.emit(events.ShellFinished(run.command, run.output, run.exit_code, run.seconds))
+        if stopped := run.stopped.brief:
+            text = f"The sandbox stopped {stopped}: run it in another terminal, or /sandbox chooses another profile."
+            self._stream.emit(events.Notice("warning", text, "sandbox_stopped"))
         await self._add(run.for_model(), SyntheticReason.SHELL_ESCAPE)
 
     async def _change_directory(self, path: str) -> None:

@@ -74,7 +74,8 @@ class Escalation:
             planned.kept = result
             async with self._asking:  # one question after the other
                 if self._may_ask():
-                    self._end(planned, await self._again(planned, leaving, result))
+                    told = await self._again(planned, leaving, result)
+                    self._end(planned, told, stopped="" if planned.ctx.outside else result.stopped.brief)
                 else:
                     self._end(planned, result, stopped=result.stopped.brief)
 

@@ -16,7 +16,7 @@ from grokmini.protocol.ids import short_id
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.session.parts import Parts
 from grokmini.tools.arguments import decode_arguments
-from grokmini.tools.contract import Final, Progress, ToolCallContext
+from grokmini.tools.contract import NOTHING_STOPPED, Final, Progress, Stopped, ToolCallContext
 
 _log = logging.getLogger(__name__)
 
@@ -28,18 +28,23 @@ class ShellRun(NamedTuple):
     output: str
     exit_code: int | None
     seconds: float
+    stopped: Stopped = NOTHING_STOPPED
+    """What the sandbox stopped of it."""
 
     def for_model(self) -> str:
         """What the model reads of it."""
         ended = "was stopped" if self.exit_code is None else f"exit: {self.exit_code}"
-        return f"The user ran a command:\n$ {self.command}\n{ended}\n{self.output}"
+        text = f"The user ran a command:\n$ {self.command}\n{ended}\n{self.output}"
+        if not self.stopped.sentence:
+            return text
+        return f"{text.rstrip()}\n[stopped by the sandbox: {self.stopped.sentence}]"
 
 
 async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEvent], None]) -> ShellRun:
     """Run the command to its end. Cancelled, it is stopped and the run says so."""
     started = parts.monotonic()
     command = join_surrogates(command)
-    output, exit_code = "", None
+    output, exit_code, stopped = "", None, NOTHING_STOPPED
     printed: list[str] = []
     tool = parts.registry.find(parts.registry.names.of(ToolKind.EXECUTE))
     if tool is None:
@@ -62,9 +67,7 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
                     emit(events.ToolProgress(ctx.call_name, step.text))
                 case Final():
                     output = step.output.output
-                    if stopped := step.output.stopped.sentence:
-                        note = f"[stopped by the sandbox: {stopped}; /sandbox shows and changes it]"
-                        output = f"{output.rstrip()}\n{note}"
+                    stopped = step.output.stopped
                     display = step.output.display
                     exit_code = display.exit_code if isinstance(display, CommandDisplay) else None
     except ToolError as error:
@@ -79,4 +82,5 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
         _log.exception("the user's own command failed inside")
         what = f"grokmini failed inside ({type(error).__name__}: {error})"
         output = f"{what}. What came of the command is not known: look before you try again."
-    return ShellRun(command, join_surrogates(output), exit_code, parts.monotonic() - started)
+    seconds = parts.monotonic() - started
+    return ShellRun(command, join_surrogates(output), exit_code, seconds, stopped)

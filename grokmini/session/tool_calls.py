@@ -39,13 +39,14 @@ _AFTER_FUSE = "Cancelled because an earlier call was; it did not run."
 
 
 class BatchOutcome(NamedTuple):
-    """What came of a reply's calls. `denied` names what nobody could be asked about, as rules; `unconfined` says of the
-    first call that did not run since the sandbox cannot be kept why; empty when there is none.
+    """What came of a reply's calls. `denied` names what nobody could be asked about, as rules, each with what else than
+    that rule would allow it, if anything; `unconfined` says of the first call that did not run since the sandbox cannot
+    be kept why; empty when there is none.
     """
 
     results: tuple[ToolResultItem, ...]
     fuse: Fuse
-    denied: tuple[str, ...]
+    denied: dict[str, str]
     unconfined: str = ""
 
 
@@ -71,7 +72,7 @@ class ToolCalls:
         self._escalation = Escalation(parts, runner, approvals, emit=emit, interjected=interjected)
         self._planned: list[PlannedCall] = []
         self._fuse = Fuse.NONE
-        self._denied: list[str] = []
+        self._denied: dict[str, str] = {}
 
     async def run(
         self, calls: Sequence[ToolCall], context: Callable[[ToolCall], ToolCallContext]
@@ -84,7 +85,7 @@ class ToolCalls:
             if planned.result is None:
                 await self._admit(planned)
         await self._run_admitted()
-        return BatchOutcome(self._results(), self._fuse, tuple(self._denied), self._unconfined())
+        return BatchOutcome(self._results(), self._fuse, self._denied, self._unconfined())
 
     def stop(self) -> tuple[ToolResultItem, ...]:
         """The calls were cancelled: close what did not end, tell the world, give the results in order."""
@@ -159,7 +160,7 @@ class ToolCalls:
         diff, unseen = await _diff(planned, ask)
         if not self._parts.interactive:
             rule = ask.rule or f"{subject.rule_name}({subject.value})"
-            self._denied.append(rule)
+            self._denied[rule] = ask.way
             way = ask.way or f"The user can allow it with {way_to_allow(rule)}."
             self._refuse(
                 planned,

@@ -89,7 +89,7 @@ class Turn:
         self._guard = LoopGuard()
         self._rounds = 0
         self._calls_made = 0
-        self._denied: list[str] = []
+        self._denied: dict[str, str] = {}
         self._unconfined = False
         self._text = ""
         self._refusal = False
@@ -235,7 +235,7 @@ class Turn:
         )
         outcome = await self._calls.run(calls, self._context)
         self._calls = None
-        self._denied.extend(outcome.denied)
+        self._denied.update(outcome.denied)
         if outcome.unconfined and not self._unconfined:
             self._unconfined = True
             self._emit(events.Notice("warning", outcome.unconfined, "sandbox_unavailable"))
@@ -354,6 +354,7 @@ class Turn:
             reason=ending.reason,
             error=ending.error,
             denied=tuple(self._denied),
+            ways={rule: way for rule, way in self._denied.items() if way},
             cost_usd=cost,
             cost_source=source,
             files_changed=self._parts.workspace.changes.files_changed(self.prompt_index),

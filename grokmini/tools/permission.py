@@ -202,11 +202,15 @@ class PermissionPolicy:
         if call.unkept and (reviewed is not None or paths):
             reason = f"nothing here keeps the sandbox profile {profile}; --sandbox off goes without"
             way = f"Nothing on this machine keeps the sandbox profile {profile}; the user can choose --sandbox off."
-            return self._ask(call, reason, remember=False)._replace(way=sanitise(way, newlines=False))
+            return self._ask(call, reason, way=way)
         if guarded := self._guarded(call):
-            return self._ask(call, guarded, remember=False)
+            way = (
+                f"No rule allows it, since {guarded}; the user can do it, or answer the question at a terminal."
+            )
+            return self._ask(call, guarded, way=way)
         if rule := self._stopping_rule(call, self._rules.ask):
-            return self._ask(call, f"the rule {rule.text} asks", remember=False)
+            way = f"The user's own rule {rule.text} asks about it, so it runs only where they can answer."
+            return self._ask(call, f"the rule {rule.text} asks", way=way)
         if call.sweep.doubt and not self._allowed_as_text(call):
             return self._ask(call, f"{call.sweep.doubt}, and some files may not be read", remember=False)
         if beyond:
@@ -427,7 +431,8 @@ class PermissionPolicy:
         kept = call.contained and not call.degraded
         return call.mode is PermissionMode.AUTO and kept and call.review is not None
 
-    def _ask(self, call: _Call, reason: str, *, remember: bool = True) -> Ask:
+    def _ask(self, call: _Call, reason: str, *, remember: bool = True, way: str = "") -> Ask:
+        """The question and its reason; with a `way`, no rule can answer it."""
         details: list[str] = []
         rule = exact_rule(call.subject.rule_name, call.subject.value)
         if call.review is not None:
@@ -452,8 +457,9 @@ class PermissionPolicy:
             title=sanitise(call.subject.title, newlines=False),
             subject=sanitise(call.subject.value),
             details=tuple(details),
-            options=options if remember else once_options(),
+            options=options if remember and not way else once_options(),
             rule=sanitise(rule, newlines=False),
+            way=sanitise(way, newlines=False),
         )
 
 

@@ -46,7 +46,7 @@ def test_doctor_fails_a_model_that_calls_no_tools(place: Place) -> None:
 
 def test_doctor_without_a_model_says_how_to_connect_one(place: Place) -> None:
     done = place.run("doctor")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
     assert "grokmini demo" in done.stderr
 
 

@@ -255,6 +255,18 @@ def test_what_needs_a_permission_is_denied_told_and_ends_with_4(place: Place) ->
     assert "--allow" in result["content"]
 
 
+def test_what_no_rule_can_allow_is_told_as_such_and_with_why(place: Place) -> None:
+    (place.project / ".git").mkdir()
+    script = [reply(calls=[call("run_terminal_command", command="echo x >.git/config")]), reply("I could not.")]
+    with ModelServer(script) as server:
+        done = place.run("-p", "hi", "--yolo", server=server)
+        (result,) = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
+    assert done.returncode == 4
+    for told in (done.stderr, result):
+        assert "--allow" not in told
+        assert "No rule allows it, since" in told and "steers git" in told
+
+
 def test_an_allowed_command_runs_and_a_denied_one_does_not(place: Place) -> None:
     both = reply(
         calls=[

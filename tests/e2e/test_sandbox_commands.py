@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.program import Place
 from tests.e2e.test_commands import healthy
-from tests.fakes.model_server import ModelServer
+from tests.fakes.model_server import ModelServer, reply
 
 
 def settings(place: Place, text: str) -> None:
@@ -50,6 +51,74 @@ def test_what_a_refused_run_advises_works_when_it_is_done(place: Place, tmp_path
     (advice,) = {word.strip(".,") for word in refused.stderr.split() if word.startswith("--")}
     done = place.run("sandbox", "run", advice, *words, env=env)
     assert (done.returncode, done.stdout) == (0, "ran\n")
+
+
+def test_a_line_for_the_shell_that_run_cannot_start_is_given_back_as_one_that_works(place: Place) -> None:
+    refused = place.run("sandbox", "run", "echo one; echo two")
+    assert refused.returncode == 2
+    advice = shlex.split(refused.stderr.splitlines()[-1].partition("grokmini ")[2])
+    assert place.run(*advice).stdout == "one\ntwo\n"
+
+
+def test_asked_about_a_command_explain_tells_only_what_is_in_its_way(place: Place) -> None:
+    (place.project / ".git").mkdir()
+    done = place.run("sandbox", "explain", 'git push -u origin main && eval "$(x)"')
+    lines = done.stdout.splitlines()
+    assert lines[0] == 'git push -u origin main && eval "$(x)":'
+    assert lines[1].startswith("  git push -u:")
+    assert any("may do more than its words tell" in line for line in lines)
+    assert lines[-1] == "All that workspace allows: grokmini sandbox explain --profile workspace"
+    assert len(lines) < 8
+
+
+@pytest.mark.parametrize("words", [("-p", "hi"), ("sandbox", "explain"), ("sandbox", "run", "true")])
+def test_a_profile_named_by_an_empty_word_is_an_error_and_not_the_default(
+    place: Place, words: tuple[str, ...]
+) -> None:
+    model = {"GROKMINI_BASE_URL": "http://127.0.0.1:9/v1", "GROKMINI_MODEL": "m"}
+    done = place.run(*words[:2], "--sandbox=", *words[2:], env=model)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "empty" in done.stderr
+
+
+def test_a_profile_that_is_not_there_is_told_with_who_named_it(place: Place) -> None:
+    settings(place, '[sandbox]\nprofile = "strickt"\n')
+    with ModelServer([reply("hi")]) as server:
+        assert "'strickt', which your settings name" in place.run("-p", "hi", server=server).stderr
+        settings(place, "")
+        profiles = place.home / ".config/grokmini/sandbox.toml"
+        profiles.write_text('[profiles.mine]\nextends = "read-only"\n')
+        assert place.run("-p", "hi", "--sandbox", "mine", server=server).returncode == 0
+        profiles.unlink()
+        gone = place.run("-c", "-p", "hi", server=server)
+    assert gone.returncode == 9
+    assert "'mine', which this session ran under; --sandbox NAME goes on" in gone.stderr
+
+
+def test_a_file_of_profiles_that_is_no_toml_is_told_with_the_place(place: Place) -> None:
+    settings(place, "")
+    (place.home / ".config/grokmini/sandbox.toml").write_text("[profiles.a]\nextends = \n")
+    done = place.run("sandbox")
+    assert done.returncode == 9
+    assert "line 2" in done.stderr
+
+
+def test_without_a_model_doctor_still_looks_at_the_sandbox(place: Place) -> None:
+    done = place.run("doctor")
+    assert done.returncode == 2
+    assert "ok  sandbox " in done.stdout
+    assert "no model is set up" in done.stderr
+
+
+def test_explain_says_that_a_profile_is_not_agreed_to_yet(place: Place) -> None:
+    folder = place.project / ".grokmini"
+    folder.mkdir()
+    (folder / "sandbox.toml").write_text('[profiles.build]\nwrite = ["/opt/x"]\n')
+    assert place.run("sandbox", "explain", "--profile", "build").stdout.endswith(
+        ": grokmini sandbox trust build\n"
+    )
+    assert place.run("sandbox", "trust", "build").returncode == 0
+    assert "trust build" not in place.run("sandbox", "explain", "--profile", "build").stdout
 
 
 def test_check_tries_the_profile_in_force(place: Place) -> None:
@@ -127,6 +196,7 @@ def test_doctor_tests_each_layer_of_the_sandbox(place: Place, tmp_path: Path) ->
         "ok"
     ] * 2
     assert "!   bubblewrap          bwrap: No permissions" in in_part.stdout
-    assert "not kept: chmod" in in_part.stdout
+    assert "- chmod, chown" in in_part.stdout
+    assert f"outside the writable\n{' ' * 26}folders\n" in in_part.stdout
     assert "x   sandbox " in refused.stdout
     assert "--sandbox-best-effort" in refused.stdout

@@ -74,7 +74,7 @@ def test_the_profile_is_shown_tightened_loosened_and_taken_up_again(place: Place
         terminal.prompt("/sandbox")
         terminal.see("enforced")
         terminal.see("network    open")
-        terminal.see("profiles: off, workspace, read-only, strict, devbox")
+        terminal.see("profiles   off, workspace, read-only, strict, devbox")
         terminal.prompt("write it")
         terminal.see("all done")
         terminal.write("/sandbox read")

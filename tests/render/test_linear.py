@@ -10,7 +10,7 @@ from grokmini.protocol import events as ev
 from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
-from grokmini.protocol.tools import DiffDisplay, SummaryDisplay, TodoEntry, ToolKind
+from grokmini.protocol.tools import CommandDisplay, DiffDisplay, SummaryDisplay, TodoEntry, ToolKind
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import plain
 from grokmini.render.look import Look
@@ -173,6 +173,16 @@ def test_what_is_hidden_names_the_way_to_it() -> None:
     assert read(run("1", "x", "1\n2\n3\n"), linear)[1] == "        … 2 earlier lines · /expand 1"
 
 
+def test_a_command_says_that_it_ran_outside_of_the_sandbox_and_that_what_it_left_was_stopped() -> None:
+    def head(display: CommandDisplay) -> str:
+        return " ".join(
+            read([ready("1", ToolKind.EXECUTE, command="x"), finished("1", "", display)])[0].split()
+        )
+
+    assert head(CommandDisplay("x", 0, outside=True)) == "• Run x outside the sandbox 0.1 s ok"
+    assert head(CommandDisplay("x", 0, left_over=2)) == "• Run x 2 left running, stopped 0.1 s ok"
+
+
 def test_failed_refused_and_stopped_calls_say_so() -> None:
     def one(status: str, error_kind: str = "") -> list[str]:
         result = finished("1", "There is no file a.", status=status, error_kind=error_kind)
@@ -271,6 +281,7 @@ def test_turns_that_do_not_end_well_say_why_and_what_next() -> None:
         "  export XAI_API_KEY=…",
     ]
     assert read([ended(outcome="cancelled", reason="user")])[0] == "! stopped"
+    assert read([ended(outcome="cancelled", reason="permission")])[0] == "! stopped: you said no"
     assert (
         read([ended(outcome="max_turns_reached", rounds=3)])[0]
         == "! stopped after 3 steps, the limit set for a turn"

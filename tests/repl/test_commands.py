@@ -119,7 +119,7 @@ async def test_the_sandbox_is_shown_row_by_row_with_the_profiles_there_are() -> 
         "profile    workspace",
         "write      /work",
         "           /tmp",
-        "profiles: off, workspace, strict, devbox",
+        "profiles   off, workspace, strict, devbox",
         "/sandbox NAME changes it: tightening at once, loosening after a question",
     ]
 

@@ -53,6 +53,10 @@ def test_a_tall_tail_is_clipped_and_says_by_how_much() -> None:
     assert shown[1:10] == [f"tail {number}" for number in range(41, 50)]
 
 
+def test_where_one_row_is_left_for_a_tall_tail_it_shows_the_end_and_no_count() -> None:
+    assert rows(parts(tail=5, panel=LIVE_ROWS - 2))[0] == "tail 4"
+
+
 def test_the_cursor_stays_in_its_cell_whatever_stands_above() -> None:
     for tail in (0, 3, 50):
         view = compose(parts(tail=tail, panel=2), SIZE, Look())

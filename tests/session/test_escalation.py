@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer
+from grokmini.protocol.tools import CommandDisplay
 from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import Call, ModelServer, call, reply
 from tests.sandbox.places import not_temporary, without_bwrap
@@ -87,7 +89,9 @@ async def test_a_stopped_command_is_asked_about_in_every_mode_and_a_yes_runs_it_
         assert new.read_text() == "2\n"
         (result,) = results(driver)
         assert result.prompt_text == "exit: 0\n[ran outside of the sandbox, as the user allowed]"
-        assert len(driver.of(events.ToolFinished)) == 1
+        (finished,) = driver.of(events.ToolFinished)
+        assert isinstance(finished.display, CommandDisplay) and finished.display.outside
+        assert [one for one in driver.of(events.Notice) if one.code == "sandbox_stopped"] == []
 
 
 async def test_a_plain_no_leaves_the_first_result_and_ends_the_turn(place: Path) -> None:
@@ -97,6 +101,8 @@ async def test_a_plain_no_leaves_the_first_result_and_ends_the_turn(place: Path)
             answer(driver, await leave_question(driver), NO)
             ended = await driver.until(events.TurnEnded)
         assert (ended.outcome, ended.reason) == ("cancelled", "permission")
+        (told,) = [one.text for one in driver.of(events.Notice) if one.code == "sandbox_stopped"]
+        assert told == f"The sandbox stopped a write to {place}/out/new (profile workspace)"
         (result,) = results(driver)
         lines = result.prompt_text.split("\n")
         assert lines[:2] == ["exit: 1", "[the user did not let it run outside of the sandbox]"]
@@ -521,7 +527,12 @@ async def test_the_person_s_own_command_is_told_too_and_not_asked_about(place: P
         async with driven(place, server) as driver:
             driver.send(commands.RunShell(f"touch {place}/out/new"))
             done = await driver.until(events.ShellFinished)
-        assert f"[stopped by the sandbox: {place}/out/new: only {place}/work" in done.output
-        assert "/sandbox" in done.output
+            told = await driver.until(events.Notice)
+            assert "stopped by" not in done.output
+            assert told.text.startswith(f"The sandbox stopped a write to {place}/out/new (profile workspace)")
+            assert "/sandbox" in told.text
+            driver.prompt("and now?")
+            await driver.until(events.TurnEnded)
         assert driver.of(events.PermissionAsked) == []
+        assert f"[stopped by the sandbox: {place}/out/new: only {place}/work" in json.dumps(server.bodies[-1])
     assert not (place / "out/new").exists()

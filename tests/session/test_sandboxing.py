@@ -69,7 +69,7 @@ async def test_a_run_whose_commands_cannot_be_confined_says_so_once_and_ends_wit
     place: Path, monkeypatch: pytest.MonkeyPatch, interactive: bool
 ) -> None:
     with ModelServer([run("touch one"), run("touch two"), reply("cannot")], strict=True) as server:
-        async with driven(place, server, sandbox="", interactive=interactive) as driver:
+        async with driven(place, server, sandbox=None, interactive=interactive) as driver:
             monkeypatch.setattr("grokmini.sandbox.launch.PYTHON", "/no/such/python")
             ended = await driver.ask("go")
         assert (ended.outcome, ended.exit_code) == ("completed", 9)

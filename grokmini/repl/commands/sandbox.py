@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from grokmini.protocol.commands import SetSandbox
-from grokmini.render.lines import Line, Span, line_of
+from grokmini.render.lines import Line, Span
 from grokmini.render.look import DIM
 from grokmini.render.spans import hanging, wrap_spans
 from grokmini.repl.commands.result import CommandContext, Say
@@ -20,10 +20,10 @@ async def run(argument: str, context: CommandContext) -> SetSandbox | Say:
         return SetSandbox(argument)
     rows = await context.opened.sandbox()
     lines: list[Line] = []
-    for label, value in rows:
-        lines += _row(label, value, context.width)
     names = await asyncio.to_thread(context.factory.arguments, "sandbox")
-    return Say((*lines, line_of(f"profiles: {', '.join(names)}"), line_of(_HINT)))
+    for label, value in (*rows, ("profiles", ", ".join(names))):
+        lines += _row(label, value, context.width)
+    return Say((*lines, *wrap_spans((Span(_HINT),), context.width)))
 
 
 def _row(label: str, value: str, width: int) -> list[Line]:

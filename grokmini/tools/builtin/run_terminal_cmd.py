@@ -131,9 +131,9 @@ class _Running:
         stopped = await what_was_stopped(shown.text, self._policy, self._args.command, folders, code)
         wanted = await asyncio.to_thread(terminal_notes, shown.text, self._args.command)
         notes = [*stopped.notes, *wanted, *self._notes]
-        if self._spec.outside:
-            notes.append("ran outside of the sandbox, as the user allowed")
-        result = _result(self._args, self._status, self._reason, self._seconds, shown, notes)
+        result = _result(
+            self._args, self._status, self._reason, self._seconds, shown, notes, self._spec.outside
+        )
         return replace(result, stopped=stopped)
 
 
@@ -248,8 +248,16 @@ def _carry(state: ShellState, spec: CommandSpec, dump: bytes, age: int, ctx: Too
 
 
 def _result(
-    args: RunArgs, status: ExitStatus, reason: str, seconds: float, shown: Shown, notes: list[str]
+    args: RunArgs,
+    status: ExitStatus,
+    reason: str,
+    seconds: float,
+    shown: Shown,
+    notes: list[str],
+    outside: bool,
 ) -> ToolOutput:
+    if outside:
+        notes = [*notes, "ran outside of the sandbox, as the user allowed"]
     if status.lost and not reason:
         reason = "lost"
         notes = [
@@ -273,6 +281,6 @@ def _result(
     return ToolOutput(
         output=shown.text,
         prompt_text=text,
-        display=CommandDisplay(args.command, code, reason),
+        display=CommandDisplay(args.command, code, reason, outside, 0 if reason else status.left_over),
         spill=shown.spill,
     )

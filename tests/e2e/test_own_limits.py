@@ -48,14 +48,14 @@ def test_our_settings_rules_and_sessions_are_written_by_no_tool(place: Place, pr
         path.write_text(text)
     before = kept(place)
     calls = [
-        call("write", call_id=f"w{number}", file_path=path, content=LOOSER)
-        for number, path in enumerate(before)
+        call("write", call_id=f"w{number}", file_path=name, content=LOOSER)
+        for number, name in enumerate(before)
     ]
     if profile == "workspace":
         for number, path in enumerate(
             before
         ):  # in a script, so that its words do not show what the command does
-            (place.project / f"task{number}").write_text(f"cat looser >{path}\n")
+            (place.project / f"task{number}").write_text(f"cat looser >{name}\n")
             calls.append(call("run_terminal_command", call_id=f"s{number}", command=f"sh ./task{number}"))
         (place.project / "looser").write_text(LOOSER)
     outside = place.home / "z"

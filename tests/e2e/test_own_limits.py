@@ -52,9 +52,7 @@ def test_our_settings_rules_and_sessions_are_written_by_no_tool(place: Place, pr
         for number, name in enumerate(before)
     ]
     if profile == "workspace":
-        for number, path in enumerate(
-            before
-        ):  # in a script, so that its words do not show what the command does
+        for number, name in enumerate(before):  # in scripts: their words do not show what is done
             (place.project / f"task{number}").write_text(f"cat looser >{name}\n")
             calls.append(call("run_terminal_command", call_id=f"s{number}", command=f"sh ./task{number}"))
         (place.project / "looser").write_text(LOOSER)

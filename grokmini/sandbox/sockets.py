@@ -22,11 +22,11 @@ _ENGINES: Final = (
     "/run/buildkit/buildkitd.sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
     "/var/lib/incus/unix.socket", "/run/libvirt/libvirt-sock",
 )  # fmt: skip
-_OF_ROOT: Final = ("/run/systemd/private", "/run/dbus/system_bus_socket")
+_OF_ROOT: Final = ("/run/systemd/private", "/run/systemd/io.systemd.Manager", "/run/dbus/system_bus_socket")
 """What would start a service for root, outside; others have to give a password there."""
 _IN_RUNTIME: Final = (
     "docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg", "bus", "systemd/private",
-    "emacs", "keyring", "wezterm", "zellij", "hypr", "i3", "kakoune", "nvim",
+    "systemd/io.systemd.Manager", "at-spi", "emacs", "keyring", "wezterm", "zellij", "hypr", "i3", "kakoune", "nvim",
 )  # fmt: skip
 _SOCKETS_IN_HOME: Final = (
     ".docker/run/docker.sock", ".docker/desktop/docker.sock", ".colima/default/docker.sock",
@@ -34,7 +34,8 @@ _SOCKETS_IN_HOME: Final = (
 )  # fmt: skip
 _SOCKET_VARIABLES: Final = (
     "SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "NVIM", "NVIM_LISTEN_ADDRESS",
-    "KITTY_LISTEN_ON", "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "TMUX",
+    "KITTY_LISTEN_ON", "NIRI_SOCKET", "SWAYSOCK", "I3SOCK", "BSPWM_SOCKET", "WATCHMAN_SOCK", "YDOTOOL_SOCKET",
+    "VSCODE_IPC_HOOK_CLI", "VSCODE_GIT_IPC_HANDLE", "TMUX",
 )  # fmt: skip
 _ADDRESS: Final = re.compile(r"^(?:unix:(?://)?(?:path=)?)?(/[^,;]+)")
 _SCREENS: Final = ("/run/screen", "/run/screens", "/var/run/screen", "/tmp/screens", "/tmp/uscreens")
@@ -45,7 +46,10 @@ _LISTENING: Final = re.compile(
     rb"^\S+ \S+ \S+ 00010000 .*? (/.*"
     rb"(?:/tmux-\d+/[^/\n]+|/ssh-[^/\n]+/agent\.\d+|/\.ssh/.+|\.[A-Za-z0-9]{16}|/S\.[a-z]+-?agent[^/\n]*"
     rb"|/vscode-[^/\n]*\.sock|/screens?/.+|/emacs\d*/[^/\n]+|/nvim[^/\n]*(?:/.+|\.\d+\.\d+)|/sway-ipc[^/\n]+"
-    rb"|/i3[^/\n]*/ipc-socket[^/\n]+|/kitty[^/\n]*|/[Aa]lacritty[^/\n]*\.sock|/wezterm/[^/\n]+|/zellij[^\n]+))$",
+    rb"|/i3[^/\n]*/ipc-socket[^/\n]+|/kitty[^/\n]*|/[Aa]lacritty[^/\n]*\.sock|/wezterm/[^/\n]+|/zellij[^\n]+"
+    rb"|/niri\.[^/\n]+\.sock|/foot[^/\n]*\.sock|/wayfire-[^/\n]+\.socket|/bspwm[^/\n]*-socket|/qtilesocket[^/\n]*"
+    rb"|/mpv[^/\n]*(?:/[^/\n]+)?|/[^/\n]+-state/sock|/\.pm2/[^/\n]+|/urxvtd-[^/\n]+|/io\.systemd\.Manager"
+    rb"|/\.ydotool_socket))$",
     re.M,
 )
 """Lines of the kernel's table: a path that something listens on which can start programs."""

@@ -67,7 +67,10 @@ async def test_its_folder_is_hidden_from_the_next_command_on_when_it_comes_later
 @pytest.mark.parametrize(
     "name",
     ["ssh-x/agent.1", ".ssh/cm/a@b:22", "vscode-ipc-1.sock", "nvim.me/x/nvim.1.0", "kitty-1", "d/S.gpg-agent.ssh",
-     "emacs1000/server", "tmux-7/any", "sway-ipc.0.1.sock"],
+     "emacs1000/server", "tmux-7/any", "sway-ipc.0.1.sock", "niri.wayland-1.9.sock", "foot-wayland-1.sock", "foot.sock",
+     "wayfire-wayland-1-.socket", "bspwm_0_0-socket", "mpvsocket", "mpv-ipc/1.sock", "qtilesocket.:0",
+     "watchman/me-state/sock", "me-state/sock", ".pm2/rpc.sock", ".urxvt/urxvtd-host", "systemd/io.systemd.Manager",
+     ".ydotool_socket"],
 )  # fmt: skip
 async def test_what_is_listened_on_by_such_a_program_is_hidden_wherever_it_lies(short: Path, name: str) -> None:
     path = short / "elsewhere" / name

@@ -77,6 +77,7 @@ _MOUNT: Final = re.compile(
     r"(?:operation not permitted|permission denied|must be superuser)",
     re.I | re.M,
 )
+_NO_SOCKET: Final = re.compile(r"\bsocket: operation not permitted", re.I)
 _NAMESPACES: Final = Path("/proc/sys/user/max_user_namespaces")
 
 
@@ -136,7 +137,7 @@ def refused_power(output: str) -> Iterator[tuple[str, str, str]]:
 
 def tells_of_power(line: str) -> bool:
     """Whether a line tells of a power refused, so that paths in it are not what it is about."""
-    return any(words.search(line) for words in (_NO_PRIVILEGES, _SU, _NAMESPACE, _MOUNT))
+    return any(words.search(line) for words in (_NO_PRIVILEGES, _SU, _NAMESPACE, _MOUNT, _NO_SOCKET))
 
 
 def _may_make_namespaces() -> bool:

@@ -268,6 +268,16 @@ async def test_a_blocked_network_is_told_with_the_host(
     assert found[0].rule == "the network is blocked (sandbox profile workspace)"
 
 
+def test_a_socket_that_was_not_made_is_no_file_that_was_not_written(ground: Ground) -> None:
+    said = (
+        "permission denied while trying to connect to the Docker daemon socket at unix:///run/own.sock: "
+        'Get "http://%2Frun%2Fown.sock/v1.50/containers/json": dial unix /run/own.sock: socket: '
+        "operation not permitted\n"
+    )
+    (one,) = refusals(said, ground.policy("read-only"), str(ground.project))
+    assert one.kind == "network" and "socket of this machine" in one.hint
+
+
 async def test_a_blocked_network_is_told_with_how_a_person_allows_it(ground: Ground) -> None:
     blocked = ground.policy("read-only")
     (one,) = await told(ground, "curl -sS https://host.example", blocked)

@@ -59,7 +59,7 @@ async def _run(root: Root) -> int:
         enforcement = await runner.prepare()
         _print(f"profile {enforcement.label}")
         for lost in enforcement.lost:
-            _print(f"  not enforced: {lost}")
+            _print(f"  not kept: {lost}")
         if enforcement.hint:
             _print(f"  {enforcement.hint}")
         for notice in enforcement.notices:

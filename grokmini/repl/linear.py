@@ -364,6 +364,7 @@ class LinearApp:
 
     def _send(self, command: SessionCommand) -> None:
         self.opened.handle.send(command)
+        self._progress.heard(self._loop.time())
 
     def _submit(self, text: str) -> None:
         self._submissions.submit(text)

@@ -68,6 +68,10 @@ class _Judge:
         for word in (*operands, *command.reads, *command.writes):
             if word.kind != "literal":
                 return f"what {visible_path(word.text)} stands for may be something else next time"
+            if word.text.startswith("~"):
+                return (
+                    f"what {visible_path(word.text)} stands for may be another path next time: write it whole"
+                )
             if self._changeable(word.text.partition("=")[2] if word.text.startswith("-") else word.text):
                 return f"commands can change {visible_path(word.text)}"
         return ""

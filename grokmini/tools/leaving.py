@@ -84,7 +84,7 @@ async def what_was_stopped(
     if not found:
         return NOTHING_STOPPED
     done = await asyncio.to_thread(went_on, command, code, output, tuple(one.path for one in found))
-    told = [f"{visible_path(one.path)}: {visible_path(one.rule)}" for one in found[:MAX_NOTES]]
+    told = [_ruled(visible_path(one.path), visible_path(one.rule)) for one in found[:MAX_NOTES]]
     notes = tuple(
         f"stopped by the sandbox: {text}; {done or one.hint}" for text, one in zip(told, found, strict=False)
     )
@@ -99,7 +99,11 @@ def _in_words(one: Refusal) -> str:
     if it were.
     """
     there = not one.path.startswith("/") or os.path.lexists(one.path) or os.path.lexists(Path(one.path).parent)
-    return f"{visible_path(one.path) if there else 'a path that is not there'}: {visible_path(one.rule)}"
+    return _ruled(visible_path(one.path) if there else "a path that is not there", visible_path(one.rule))
+
+
+def _ruled(what: str, rule: str) -> str:
+    return rule if rule.startswith(f"{what} ") else f"{what}: {rule}"
 
 
 def _in_brief(found: tuple[Refusal, ...], profile: str) -> str:

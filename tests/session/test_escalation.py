@@ -313,7 +313,7 @@ async def test_a_push_that_succeeded_is_told_with_what_is_missing_and_nobody_is_
         assert driver.of(events.PermissionAsked) == []
         assert [one.code for one in driver.of(events.Notice)].count("sandbox_stopped") == 1
         text = results(driver)[0].prompt_text
-        assert text.startswith(f"exit: 0\n[stopped by the sandbox: {place}/work/.git/config: ")
+        assert text.startswith(f"exit: 0\n[stopped by the sandbox: {place}/work/.git/config stays read-only, ")
         assert "the push itself succeeded" in text
     assert (place / "work/up.git/refs/heads/main").exists()
 

@@ -77,6 +77,10 @@ def test_a_path_that_commands_can_change_or_lead_elsewhere_is_let_out_only_once(
     assert why(root, command).startswith("commands can change ")
 
 
+def test_of_a_path_from_home_it_is_said_to_write_it_whole(root: Path) -> None:
+    assert why(root, "touch ~/x").endswith("another path next time: write it whole")
+
+
 def test_a_link_outside_that_leads_inside_is_seen_through(root: Path) -> None:
     workspace(root)
     (root / "outside/link").symlink_to(root / "cwd/x")

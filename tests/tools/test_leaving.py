@@ -220,7 +220,7 @@ async def test_a_file_that_a_search_was_not_shown_is_told_and_not_asked_about(tm
     ):
         stopped = await what_was_stopped(f"grep: {key}: Permission denied\n", policy, command, (ground.root,))
         assert bool(stopped.sentence) == asked, command
-        assert stopped.notes[0].startswith(f"stopped by the sandbox: {key}: {key} is denied"), command
+        assert stopped.notes[0].startswith(f"stopped by the sandbox: {key} is denied"), command
 
 
 async def test_a_path_with_line_ends_cannot_forge_a_note(tmp_path: Path) -> None:

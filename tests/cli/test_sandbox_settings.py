@@ -29,6 +29,13 @@ def root_of(folder: Path, text: str) -> Root:
     return load_root(Options(cwd=str(project)), {"HOME": str(home), "PATH": os.environ["PATH"]})
 
 
+def own_profile(folder: Path, text: str) -> Root:
+    """The same with a profile of the person's own named in the settings."""
+    root = root_of(folder, '[sandbox]\nprofile = "own"\n')
+    (folder / "home/.config/grokmini/sandbox.toml").write_text(f"[profiles.own]\n{text}\n")
+    return root
+
+
 async def shown(root: Root) -> str:
     """What a command prints that shows the secrets."""
     runner = confine(root, choose(root)).runner
@@ -62,3 +69,39 @@ def test_a_session_s_own_profile_comes_before_that_of_the_settings_and_an_option
     assert choose(root, "strict").profile.name == "devbox"
     unnamed = choose(root_of(tmp_path / "other", ""))
     assert (unnamed.profile.name, unnamed.explicit) == ("workspace", False)
+
+
+async def test_a_file_that_comes_to_match_a_denied_pattern_is_hidden_from_the_next_command(
+    tmp_path: Path,
+) -> None:
+    root = own_profile(tmp_path, 'deny = ["*.pem"]')
+    runner = confine(root, choose(root)).runner
+    try:
+        assert await said(runner, "echo key >new.pem; cat new.pem", root.cwd) == "key\n"
+        assert "Permission denied" in await said(runner, "cat new.pem", root.cwd)
+    finally:
+        await runner.close()
+
+
+async def test_commands_get_folders_for_what_package_managers_keep_and_may_write_there(tmp_path: Path) -> None:
+    root = root_of(tmp_path, "")
+    confined = confine(root, choose(root))
+    names = ("PIP_CACHE_DIR", "npm_config_cache", "CARGO_HOME", "GOCACHE", "XDG_CACHE_HOME")
+    try:
+        for name in names:
+            assert await said(confined.runner, f"echo kept >{confined.env[name]}/new", root.cwd) == ""
+    finally:
+        await confined.runner.close()
+    tools = tmp_path / "home/.cache/grokmini/tools"
+    assert sorted(path.parent.name for path in tools.glob("*/new")) == ["cargo", "go", "npm", "pip", "xdg"]
+    assert not list((tmp_path / "home/.cache").glob("[!g]*")), "nothing else in the home folder"
+
+
+def test_no_command_can_be_the_one_to_make_the_folder_of_tmux(tmp_path: Path) -> None:
+    root = root_of(tmp_path, "")
+    program = tmp_path / "bin/tmux"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    root = root._replace(env={**root.env, "PATH": str(program.parent), "TMUX_TMPDIR": str(tmp_path)})
+    confine(root, choose(root))
+    assert (tmp_path / f"tmux-{os.getuid()}").stat().st_mode & 0o777 == 0o700

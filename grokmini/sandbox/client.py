@@ -195,7 +195,8 @@ class SandboxedRunner(PolicyRunner):
                 fds.append(writing)
             pid = await hand_over(spare, spec, fds)
             spare.channel.close()
-            command = SandboxedCommand(pid, spare.job, output, side, lambda: ended())
+            stuck = enclosure.launcher.end_now
+            command = SandboxedCommand(pid, spare.job, output, side, on_end=lambda: ended(), on_stuck=stuck)
             unless_started.pop_all()
 
         def ended() -> None:

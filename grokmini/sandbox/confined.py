@@ -7,24 +7,41 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
 from grokmini.sandbox.command import DRAIN_LIMIT, PipedCommand, exit_status
 from grokmini.sandbox.pipe import MAX_UNREAD
 from grokmini.sandbox.runner import ExitStatus
+from grokmini.sandbox.supervisor import SupervisorOf
+
+LOOK_AFTER: Final = 2.0
+"""Seconds after which a command that was to end is looked at, and again: its supervisor may have been stopped."""
+CONTINUED: Final = 2
+"""How often a stopped supervisor is told to go on, before its launcher is ended with all that runs in it."""
 
 
 class SandboxedCommand(PipedCommand):
     """A running command. Made by `SandboxedRunner.start` alone.
 
-    `job` is the socket to its supervisor, which tells the end when nothing of the command is left.
+    `job` is the socket to its supervisor, which tells the end when nothing of the command is left. `on_stuck` ends the
+    launcher and all in it, where the supervisor is stopped again and again.
     """
 
     def __init__(
-        self, pid: int, job: socket.socket, output: int, side: int | None, on_end: Callable[[], None]
+        self,
+        pid: int,
+        job: socket.socket,
+        output: int,
+        side: int | None,
+        *,
+        on_end: Callable[[], None],
+        on_stuck: Callable[[], None],
     ) -> None:
         super().__init__(pid, output, side)
         self._job = job
         self._on_end = on_end
+        self._on_stuck = on_stuck
+        self._supervisor = SupervisorOf(pid)
         self._loop = asyncio.get_running_loop()
         self._draining: asyncio.Task[None] | None = None
         self._asked = False
@@ -35,6 +52,22 @@ class SandboxedCommand(PipedCommand):
         if not self._asked:
             self._asked = True
             self._tell(b"T")
+            self._look_later(0)
+
+    def _look_later(self, continued: int) -> None:
+        self._loop.call_later(LOOK_AFTER, self._look, continued)
+
+    def _look(self, continued: int) -> None:
+        """See that its end goes on. Where nothing else keeps commands from it, one can stop its own supervisor."""
+        if self._status.done():
+            return
+        if self._supervisor.stopped:
+            if continued == CONTINUED:
+                self._on_stuck()
+                return
+            self._supervisor.go_on()
+            continued += 1
+        self._look_later(continued)
 
     def kill_now(self) -> None:
         """End the whole tree without asking it first; does not wait. May be called by a signal handler."""

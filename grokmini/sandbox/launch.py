@@ -163,6 +163,11 @@ class LauncherProcess:
             if not future.done():
                 future.set_exception(LauncherLostError())
 
+    def end_now(self) -> None:
+        """End it and all that runs in it; `close` is still to be called."""
+        self._process.kill()
+        self._hang_up()
+
     async def close(self) -> None:
         """Let it go and wait until it is gone. What it runs should have ended."""
         self._hang_up()

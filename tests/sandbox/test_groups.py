@@ -43,7 +43,7 @@ def pipes() -> Iterator[tuple[int, int]]:
 async def test_no_handle_of_a_confined_command_is_made_with_them(never: int, pipes: tuple[int, int]) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(SandboxError, match=f"number {never}"):
-        SandboxedCommand(never, ours, pipes[0], None, lambda: None)
+        SandboxedCommand(never, ours, pipes[0], None, on_end=lambda: None, on_stuck=lambda: None)
 
 
 async def test_no_handle_of_an_unconfined_command_is_made_with_them(never: int, pipes: tuple[int, int]) -> None:

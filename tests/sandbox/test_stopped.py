@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -14,11 +15,13 @@ from typing import Final
 
 import pytest
 
+from grokmini.sandbox.probe import probe
 from grokmini.sandbox.survivors import descendants
 from tests.sandbox.liveness import alive
+from tests.sandbox.places import running, said, shell, workspace
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-WAIT: Final = 3.0
+WAIT: Final = 30.0
 COMMAND: Final = "trap '' TERM HUP; (setsid sleep 300 &); echo go; sleep 300"
 _AGENT: Final = f"""
 import asyncio, os, sys
@@ -115,3 +118,19 @@ def test_nothing_outlives_the_agent_when_what_watches_was_stopped(
         while any(map(alive, found)) and time.monotonic() < until:
             time.sleep(0.01)
         assert [pid for pid in found if alive(pid)] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["kill -STOP $PPID", "(while :; do kill -STOP $PPID; done) & kill -STOP $PPID"]
+)
+async def test_a_command_that_stops_its_own_supervisor_can_be_ended_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Where Landlock does not keep signals from it, bubblewrap alone does not."""
+    monkeypatch.setattr("grokmini.sandbox.confined.LOOK_AFTER", 0.2)
+    async with running(workspace(tmp_path), probe()._replace(landlock_abi=0)) as runner:
+        handle = await runner.start(shell(f"{command} && echo stopped; sleep 300", tmp_path))
+        assert await anext(handle.output()) == b"stopped\n"
+        await asyncio.wait_for(handle.kill(), WAIT)
+        assert not alive(handle.pid)
+        assert await said(runner, "echo next", tmp_path) == "next\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grokmini.protocol.errors import SandboxError
-from grokmini.sandbox.degraded import parted
+from grokmini.sandbox.degraded import DENIED, parted
 from grokmini.sandbox.layers import Layer
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
@@ -55,7 +55,7 @@ def _enforced(policy: Policy | None, proved: Enforcement) -> str:
     if not proved.confined:
         return "nothing here: each command and each edit asks"
     how = "tried when the sandbox started: writing outside"
-    if policy.denied:
+    if policy.denied and not any(text.startswith(DENIED) for text in proved.lost):
         how += ", reading what is hidden"
     if proved.network_blocked:
         how += ", opening a socket"

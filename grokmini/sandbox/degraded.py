@@ -28,6 +28,7 @@ _WITHOUT: Final = {
 _APPARMOR: Final = "bwrap-userns-restrict"
 """The AppArmor profile that lets bubblewrap make namespaces and nothing else; Ubuntu has it, not in use in 24.04."""
 
+DENIED: Final = "denied paths"
 ONLY_MOUNTS = "chmod, chown, utime and setxattr outside the writable folders"
 
 
@@ -96,7 +97,7 @@ def _losses(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
 def _without_mounts(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     denied = tuple(path for path in policy.denied if not is_kept("denied", policy, mechanisms, path))
     if denied:
-        yield f"denied paths: {some_of(denied, _SHOWN)} can be read"
+        yield f"{DENIED}: {some_of(denied, _SHOWN)} can be read"
     if not policy.write_all:
         yield ONLY_MOUNTS
         yield "files left in /dev/shm"

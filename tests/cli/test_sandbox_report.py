@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grokmini.cli.sandbox_report import report
 from grokmini.sandbox.layers import layers
 from grokmini.sandbox.policy import Policy
@@ -45,3 +47,14 @@ def test_macos_has_one_layer() -> None:
     assert shown(mac) == ["sandbox-exec (/usr/bin/sandbox-exec)"]
     broken = mac._replace(seatbelt=None, reasons={"seatbelt": "it was removed"})
     assert shown(broken) == ["no sandbox-exec: it was removed"]
+
+
+@pytest.mark.parametrize(("lost", "told"), [((), True), (("denied paths: /x/key can be read",), False)])
+def test_what_is_hidden_is_told_as_tried_only_where_it_is_kept_and_by_its_path(
+    lost: tuple[str, ...], told: bool
+) -> None:
+    policy = Policy("workspace", write_roots=("/x",), denied=("/x/key",))
+    proved = Enforcement("workspace", confined=True, lost=lost)
+    rows = dict(report("workspace", policy, proved, layers(ALL)))
+    assert ("reading what is hidden" in rows["enforced"]) is told
+    assert rows["hidden"] == "/x/key"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
+
+import pytest
 
 from grokmini.protocol import commands, events
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_HINT
@@ -328,6 +331,27 @@ async def test_shell_commands_run_and_paths_are_no_commands() -> None:
         t.person.type("/etc/hosts is wrong\r")
         prompt = await t.session.got(commands.Prompt)
         assert isinstance(prompt, commands.Prompt) and prompt.text == "/etc/hosts is wrong"
+
+
+async def test_the_time_that_an_answer_took_is_no_silence_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grokmini.repl.progress.FIRST", 1.0)
+    loop = asyncio.get_running_loop()
+    async with talk() as t:
+        await t.person.see_prompt()
+        t.person.type("go\r")
+        await t.session.got(commands.Prompt)
+        t.session.run_tool("call-q1", "npm test")
+        t.session.ask("q1")
+        await t.person.see("answer: ")
+        asked = loop.time()
+        while loop.time() < asked + 1.2:
+            await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(lambda: None))])
+        t.person.type("1\r")
+        await t.session.got(commands.AnswerPermission)
+        for _ in range(20):
+            await asyncio.to_thread(lambda: None)
+        t.session.end_turn("finished")
+        assert "still running" not in await t.person.see("finished")
 
 
 async def test_new_goes_on_in_a_fresh_session() -> None:

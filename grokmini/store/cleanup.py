@@ -27,8 +27,12 @@ from grokmini.store.layout import (
 from grokmini.store.manage import remove_empty_group, remove_held
 from grokmini.store.sqlite_file import DATABASE, DATABASE_PARTS, remove_database
 from grokmini.store.summary import read_summary
+from grokmini.text.below import is_below
+from grokmini.text.descriptors import open_straight
 
 CAP_BYTES: Final = 1 << 30
+TOOLS: Final = "tools"
+"""The folder among the caches that commands write."""
 DAY: Final = 86_400.0
 
 
@@ -46,6 +50,8 @@ class _Old(NamedTuple):
     size: int
     path: str
     session: str
+    database: bool
+    """Whether it is a database of ours, and not just called like one by a command."""
 
 
 def clean(state: Path, cache: Path, *, ttl_days: int, cap_bytes: int = CAP_BYTES, now: float) -> Cleaned:
@@ -146,7 +152,8 @@ def _session_files(state: Path) -> Iterator[_Old]:
 
 
 def _files(root: Path, session: str) -> Iterator[_Old]:
-    for folder, _, names in os.walk(root):
+    real = os.path.realpath(root)
+    for folder, _, names in os.walk(real):
         for name in names:
             path = f"{folder}/{name}"
             if name.endswith((*DATABASE_PARTS, ".lock")):
@@ -156,7 +163,8 @@ def _files(root: Path, session: str) -> Iterator[_Old]:
             except OSError:
                 continue
             if stat.S_ISREG(found.st_mode):
-                yield _Old(found.st_mtime, found.st_blocks * 512, path, session)
+                database = name.endswith(DATABASE) and not session and not is_below(path, f"{real}/{TOOLS}")
+                yield _Old(found.st_mtime, found.st_blocks * 512, path, session, database)
 
 
 def _remove(file: _Old) -> bool:
@@ -170,16 +178,28 @@ def _remove(file: _Old) -> bool:
 
 
 def _unlink(file: _Old) -> bool:
+    """Remove it by its folder, opened through no link: commands may put one in the place of a folder of theirs."""
+    folder, _, name = file.path.rpartition("/")
     try:
-        if os.lstat(file.path).st_mtime != file.changed:
-            return False
-        path = Path(file.path)
-        if path.suffix == DATABASE:
-            remove_database(path)
-        else:
-            path.unlink()
+        with _opened(folder) as fd:
+            if os.stat(name, dir_fd=fd, follow_symlinks=False).st_mtime != file.changed:
+                return False
+            if file.database:
+                remove_database(Path(file.path))
+            else:
+                os.unlink(name, dir_fd=fd)
     except OSError:
         return False
-    with suppress(OSError):
-        path.parent.rmdir()  # only where nothing else is left
+    above, _, name = folder.rpartition("/")
+    with suppress(OSError), _opened(above) as fd:
+        os.rmdir(name, dir_fd=fd)  # only where nothing else is left
     return True
+
+
+@contextmanager
+def _opened(folder: str) -> Iterator[int]:
+    fd = open_straight(folder)
+    try:
+        yield fd
+    finally:
+        os.close(fd)

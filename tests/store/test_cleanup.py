@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.store import cleanup
 from grokmini.store.cleanup import DAY, clean
 from grokmini.store.layout import CAPPED_DIRECTORIES, HISTORY, SUMMARY, UPDATES
 from grokmini.store.manage import pin
 from grokmini.store.sessions import SessionStore
+from grokmini.store.sqlite_file import DATABASE
 from tests.store.ground import CWD, stored_session
 
 NOW = 2_000_000_000.0
@@ -132,3 +134,31 @@ async def test_for_want_of_room_only_what_can_be_spared_goes_never_the_conversat
     clean(state, tmp_path / "cache", ttl_days=0, cap_bytes=0, now=NOW)
     assert not any(path.exists() for path in spare)
     assert all(path.exists() for path in kept)
+
+
+def test_a_folder_that_became_a_link_since_it_was_looked_at_leads_to_nobodys_files(tmp_path: Path) -> None:
+    """A command of another session may exchange its own folder for a link while files go."""
+    cache, victim = tmp_path / "cache", tmp_path / "victim"
+    folder = cache / "tools/xdg/d"
+    folder.mkdir(parents=True)
+    victim.mkdir()
+    for place in (folder, victim):
+        (place / "file").write_bytes(bytes(8_192))
+        os.utime(place / "file", (DAY, DAY))
+    (found,) = cleanup._files(cache, "")
+    folder.rename(tmp_path / "aside")
+    folder.symlink_to(victim)
+    assert not cleanup._unlink(found)
+    assert (victim / "file").exists()
+
+
+def test_what_commands_call_a_database_is_removed_as_any_file(tmp_path: Path) -> None:
+    """No lock is opened beside it: that may be a link."""
+    folder = tmp_path / "cache/tools/xdg"
+    folder.mkdir(parents=True)
+    (folder / f"x{DATABASE}").write_bytes(bytes(8_192))
+    outside = tmp_path / "outside"
+    (folder / "x.lock").symlink_to(outside)
+    clean(tmp_path / "state", tmp_path / "cache", ttl_days=0, cap_bytes=0, now=DAY)
+    assert not (folder / f"x{DATABASE}").exists()
+    assert not outside.exists()

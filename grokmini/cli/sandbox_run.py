@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokmini.cli.option import CommandSpec, Option
+from grokmini.cli.report import say
 from grokmini.cli.sandbox_explain import PROFILE
 
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.cli.root import Root
+    from grokmini.sandbox.runner import Enforcement
 
 SPEC = CommandSpec(
     options=(
@@ -56,21 +59,51 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     from grokmini.sandbox.environment import neutral_environment
     from grokmini.sandbox.runner import CommandSpec as Command
 
-    confinement = await asyncio.to_thread(confine, root, choose(root))
+    choice = choose(root)
+    confinement = await asyncio.to_thread(confine, root, choice)
     runner = confinement.runner
     try:
         env = neutral_environment({**root.env, **confinement.env}, root.settings.shell.keep_env)
+        _tell(choice.profile.name, await runner.prepare())
         try:
             handle = await runner.start(Command(argv, Path(root.cwd), env))
         except OSError as error:
             raise UsageError(f"{argv[0]} cannot be started: {error.strerror}", _advice(argv)) from error
+        write = _to_terminal() if sys.stdout.isatty() else sys.stdout.buffer.write
         async for piece in handle.output():
-            sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
+            write(piece)
+            sys.stdout.flush()
         status = await handle.wait()
     finally:
         await runner.close()
+    if status.lost:
+        say(f"! {argv[0]} was killed, since what watches over it died; how far it got is not known")
     return status.code if status.code is not None else 128 + (status.signal or 0)
+
+
+def _tell(profile: str, now: Enforcement) -> None:
+    """Say what this machine does not keep of what the profile promises."""
+    from grokmini.cli.sandbox_notice import losses_text
+    from grokmini.sandbox.degraded import breaks_promises
+
+    if breaks_promises(now.lost):
+        say(f"! {losses_text(profile, now)}")
+    for notice in now.notices:
+        say(f"! {notice}")
+
+
+def _to_terminal() -> Callable[[bytes], object]:
+    """What writes pieces of output so that they cannot drive the terminal."""
+    from grokmini.tools.command_output import PROGRESS_LIMIT, ProgressText
+
+    text = ProgressText()
+
+    def write(piece: bytes) -> None:
+        for begin in range(0, len(piece), PROGRESS_LIMIT):
+            text.feed(piece[begin : begin + PROGRESS_LIMIT])
+            sys.stdout.write(text.take())
+
+    return write
 
 
 def _advice(argv: tuple[str, ...]) -> str:

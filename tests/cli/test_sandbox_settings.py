@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.cli.sandboxed import Choice, choose, confine
 from grokmini.sandbox.profile import built_in
-from tests.sandbox.places import said
+from tests.sandbox.places import not_temporary, said
 
 SECRETS = {
     ".netrc": "machine x login y password z\n",
@@ -105,3 +106,18 @@ def test_no_command_can_be_the_one_to_make_the_folder_of_tmux(tmp_path: Path) ->
     root = root._replace(env={**root.env, "PATH": str(program.parent), "TMUX_TMPDIR": str(tmp_path)})
     confine(root, choose(root))
     assert (tmp_path / f"tmux-{os.getuid()}").stat().st_mode & 0o777 == 0o700
+
+
+async def test_a_repository_whose_git_folder_is_a_link_can_be_committed_in() -> None:
+    script = "git -c user.name=n -c user.email=e@x commit -q --allow-empty -m one && git log --format=%s"
+    with not_temporary() as folder:
+        root = root_of(folder, "")
+        subprocess.run(["git", "init", "-q", "--bare", folder / "store"], check=True)
+        subprocess.run(["git", "-C", folder / "store", "config", "core.bare", "false"], check=True)
+        (root.cwd / ".git").symlink_to(folder / "store")
+        runner = confine(root, choose(root)).runner
+        try:
+            assert await said(runner, script, root.cwd) == "one\n"
+            assert "Device or resource busy" in await said(runner, "git config core.pager x", root.cwd)
+        finally:
+            await runner.close()

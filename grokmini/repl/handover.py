@@ -15,12 +15,13 @@ import signal
 import tempfile
 from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
 from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.screen import Screen
+from grokmini.text.folders import make_private_folder
 
 EDITORS = ("VISUAL", "EDITOR")
 END_SECONDS = 1.0
@@ -34,16 +35,24 @@ class HandoverError(Exception):
 class Handover:
     """Runs programs that need the terminal, one at a time.
 
+    What they are given lies in a folder of its own in `private`, which commands cannot write: in a temporary one they
+    could put a link in its place, and the editor would write where that leads. Without one it is temporary.
     `on_return` is called when a program has ended, before anything is read that was typed meanwhile.
     """
 
     def __init__(
-        self, screen: Screen, keyboard: Keyboard, env: Mapping[str, str], on_return: Callable[[], None]
+        self,
+        screen: Screen,
+        keyboard: Keyboard,
+        env: Mapping[str, str],
+        on_return: Callable[[], None],
+        private: Path | None = None,
     ) -> None:
         self._screen = screen
         self._keyboard = keyboard
         self._env = env
         self._on_return = on_return
+        self._private = private
         self._turn = asyncio.Lock()
         self._child: Process | None = None
         self._ending = asyncio.Event()
@@ -59,7 +68,7 @@ class Handover:
         `saved` gets what they saved, before anything is read that was typed meanwhile.
         """
         words = _words(next((self._env[name] for name in EDITORS if self._env.get(name)), "vi"))
-        with tempfile.TemporaryDirectory(prefix="grokmini-") as folder:
+        with self._folder() as folder:
             path = Path(folder) / "prompt.md"
             path.write_text(text, encoding="utf-8")
             await self._run(
@@ -77,10 +86,17 @@ class Handover:
         words = _words(self._env.get("PAGER") or "less")
         if Path(words[0]).name == "less":
             words.append("-R")
-        with tempfile.TemporaryDirectory(prefix="grokmini-") as folder:
+        with self._folder() as folder:
             path = Path(folder) / "text"
             path.write_text(text, encoding="utf-8")
             await self._run([*words, str(path)], {**self._env, "LESS": self._env.get("LESS", "-R")}, None)
+
+    def _folder(self) -> tempfile.TemporaryDirectory[str]:
+        if self._private is not None:
+            with suppress(OSError):
+                make_private_folder(self._private)
+                return tempfile.TemporaryDirectory(prefix=".handed-over-", dir=self._private)
+        return tempfile.TemporaryDirectory(prefix="grokmini-")
 
     async def end(self) -> None:
         """End whoever has the terminal, and hand it over no more; it is ours and cooked afterwards."""

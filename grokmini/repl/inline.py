@@ -94,7 +94,8 @@ class InlineApp:
         self._options = options
         self._look = stage.look
         self._screen, self._keyboard = stage.screen, stage.keyboard
-        self._handover = Handover(self._screen, self._keyboard, terminal.env, self._returned)
+        private = options.history.parent if options.history is not None else None
+        self._handover = Handover(self._screen, self._keyboard, terminal.env, self._returned, private)
         self._state = SessionState()
         history = self._history = History(options.history, time.time)
         album = Album(self._blind)

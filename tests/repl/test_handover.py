@@ -13,6 +13,7 @@ from tests.e2e.program import SECONDS
 
 PROGRAM = """
     import asyncio, os, sys
+    from pathlib import Path
     from grokmini.render.lines import line_of
     from grokmini.repl.handover import Handover, HandoverError
     from grokmini.repl.painter import LiveView, Size
@@ -28,7 +29,8 @@ PROGRAM = """
             stage.keyboard.reopen()
             stage.screen.show(LiveView((line_of("live row"),)))
             await asyncio.sleep(0)
-            handover = Handover(stage.screen, stage.keyboard, env, lambda: print("returned"))
+            private = Path(env["PRIVATE"]) if "PRIVATE" in env else None
+            handover = Handover(stage.screen, stage.keyboard, env, lambda: print("returned"), private)
             try:
                 result = []
                 if sys.argv[1] == "edit":
@@ -106,3 +108,16 @@ def test_the_pager_gets_the_text_and_less_keeps_colours(tmp_path: Path) -> None:
     child.expect_exact("LESS=-R")
     child.expect_exact("the text")
     child.expect_exact("result []")
+
+
+@pytest.mark.parametrize("what", ["edit", "page"])
+def test_what_they_are_given_lies_where_no_command_can_put_a_link(tmp_path: Path, what: str) -> None:
+    private = tmp_path / "state/grokmini"
+    program = script(tmp_path, 'echo "given $1"')
+    child = hand_over(what, EDITOR=program, PAGER=program, PRIVATE=str(private))
+    child.expect_exact(f"given {private}/.handed-over-")
+    child.expect_exact("result ")
+    child.send("k")
+    child.expect_exact("typed [Text(text='k')]")
+    child.expect(pexpect.EOF)
+    assert list(private.iterdir()) == []

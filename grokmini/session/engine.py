@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from grokmini.protocol import commands, events
+from grokmini.protocol.codec import join_surrogates
 from grokmini.protocol.errors import SandboxError, UsageError
 from grokmini.protocol.items import SyntheticReason, user_text
 from grokmini.protocol.model import Usage
@@ -277,7 +278,13 @@ class SessionEngine:
             return
 
         async def run() -> None:
-            self._put("inside", ShellDone(await run_shell(self._parts, command, self._stream.emit)))
+            try:
+                done = await run_shell(self._parts, command, self._stream.emit)
+            except Exception as error:  # noqa: BLE001 - the outermost frame of the command's task
+                _log.exception("the person's own command failed", extra={"session": self._parts.session_id})
+                info = _inside(error)
+                done = ShellRun(join_surrogates(command), f"{info.message}. {info.hint}", None, 0.0)
+            self._put("inside", ShellDone(done))
 
         self._shell_task = asyncio.create_task(run(), name="shell")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,8 +16,6 @@ from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.session.parts import Parts
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import NOTHING_STOPPED, Final, Progress, Stopped, ToolCallContext
-
-_log = logging.getLogger(__name__)
 
 
 class ShellRun(NamedTuple):
@@ -78,9 +75,5 @@ async def run_shell(parts: Parts, command: str, emit: Callable[[events.SessionEv
         assert task is not None
         task.uncancel()
         output = "".join((*printed, "\n(stopped by the user)")).lstrip("\n")
-    except Exception as error:  # noqa: BLE001 - the outermost frame of the command's task
-        _log.exception("the user's own command failed inside")
-        what = f"grokmini failed inside ({type(error).__name__}: {error})"
-        output = f"{what}. What came of the command is not known: look before you try again."
     seconds = parts.monotonic() - started
     return ShellRun(command, join_surrogates(output), exit_code, seconds, stopped)

@@ -29,9 +29,9 @@ from grokmini.session.parts import Parts
 from grokmini.session.planned import Fuse, PlannedCall
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.contract import Subject, ToolCallContext
-from grokmini.tools.permission import Allow, Ask, Deny
 from grokmini.tools.rules import way_to_allow
 from grokmini.tools.shell_state import ShellState
+from grokmini.tools.verdicts import Allow, Ask, Deny
 
 _log = logging.getLogger(__name__)
 

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from grokmini.protocol.errors import ToolErrorKind
-from grokmini.protocol.permission import PermissionAnswer, PermissionMode, PermissionOption
+from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.protocol.tools import ToolKind, ToolNamespace
 from grokmini.text.paths import real_path, repository_root
 from grokmini.text.sanitise import sanitise
@@ -63,37 +63,7 @@ from grokmini.tools.rules import (
     stops_text,
 )
 from grokmini.tools.shell_parse import Command
-
-
-class Allow(NamedTuple):
-    """Run it. `outside` are real paths beyond the sandbox that it may write, since the person let it before."""
-
-    outside: tuple[Path, ...] = ()
-
-
-class Deny(NamedTuple):
-    """Do not run it; `message` tells the model why and what to do instead."""
-
-    message: str
-    kind: ToolErrorKind = ToolErrorKind.PERMISSION_DENIED
-
-
-class Ask(NamedTuple):
-    """Ask a person. All texts are safe to print. `rule` is the rule that would allow exactly this call; where none
-    can, `way` says in whole sentences what else would. `outside` are the real paths beyond the sandbox that a yes lets
-    it write.
-    """
-
-    title: str
-    subject: str
-    details: tuple[str, ...]
-    options: tuple[PermissionOption, ...]
-    rule: str = ""
-    way: str = ""
-    outside: tuple[Path, ...] = ()
-
-
-Verdict: TypeAlias = Allow | Deny | Ask
+from grokmini.tools.verdicts import Allow, Ask, Deny, Verdict
 
 
 class GrantStore(Protocol):
@@ -199,18 +169,8 @@ class PermissionPolicy:
         beyond = self._beyond_sandbox(call)
         if isinstance(beyond, Deny | Ask):
             return beyond
-        if call.unkept and (reviewed is not None or paths):
-            reason = f"nothing here keeps the sandbox profile {profile}; --sandbox off goes without"
-            way = f"Nothing on this machine keeps the sandbox profile {profile}; the user can choose --sandbox off."
-            return self._ask(call, reason, way=way)
-        if guarded := self._guarded(call):
-            way = (
-                f"No rule allows it, since {guarded}; the user can do it, or answer the question at a terminal."
-            )
-            return self._ask(call, guarded, way=way)
-        if rule := self._stopping_rule(call, self._rules.ask):
-            way = f"The user's own rule {rule.text} asks about it, so it runs only where they can answer."
-            return self._ask(call, f"the rule {rule.text} asks", way=way)
+        if asked := self._asked_whatever_allows_it(call):
+            return asked
         if call.sweep.doubt and not self._allowed_as_text(call):
             return self._ask(call, f"{call.sweep.doubt}, and some files may not be read", remember=False)
         if beyond:
@@ -229,6 +189,18 @@ class PermissionPolicy:
             return Allow()
         return self._ask(call, _doubt(call))
 
+    def _asked_whatever_allows_it(self, call: _Call) -> Ask | None:
+        """The question about what is asked in every mode and no allow rule opens, each with what would."""
+        if call.unkept and (call.review is not None or call.paths):
+            reason = f"nothing here keeps the sandbox profile {call.profile}; --sandbox off goes without"
+            way = f"Nothing on this machine keeps the sandbox profile {call.profile}; "
+            way += "the user can choose --sandbox off."
+            return self._ask(call, reason, way=way)
+        if guarded := self._guarded(call):
+            way = f"No rule allows it, since {guarded}; the user can do it, or answer at a terminal."
+            return self._ask(call, guarded, way=way)
+        return None
+
     def remember(self, answer: PermissionAnswer) -> None:
         """Keep what an "always" answer allows. Raises `ConfigError` when it cannot be stored; it then still holds
         in this session.
@@ -238,10 +210,6 @@ class PermissionPolicy:
         self._session = (*self._session, parse_rule(answer.rule, "allow"))
         if answer.scope == "repository":
             self._grants.grant(self._repository(), answer.rule)
-
-    def hides(self, path: Path) -> bool:
-        """Whether a deny rule keeps the path from being read: a search leaves such files out."""
-        return self.read_denials().covers(str(path))
 
     def read_denials(self) -> ReadDenials:
         """What deny rules keep from being read, as things are now: for whoever looks through many files."""
@@ -350,7 +318,8 @@ class PermissionPolicy:
         for path, path_forms in written.items():
             if part := steers(path_forms):
                 return f"{short_path(path)} is in {part}, which steers git or grokmini"
-        return ""
+        rule = self._stopping_rule(call, self._rules.ask)
+        return f"the rule {rule.text} asks" if rule else ""
 
     def _beyond_sandbox(self, call: _Call) -> tuple[Path, ...] | Deny | Ask:
         """The paths beyond the sandbox that the call may write, empty when it writes none; else what keeps it."""

@@ -11,9 +11,10 @@ import msgspec
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.protocol.tools import ToolKind, ToolNamespace
 from grokmini.tools.contract import Subject, Tool
-from grokmini.tools.permission import Allow, Ask, Deny, PermissionPolicy, Verdict
+from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import protect
 from grokmini.tools.rules import parse_rules
+from grokmini.tools.verdicts import Allow, Ask, Deny, Verdict
 
 
 class NoArgs(msgspec.Struct):

@@ -10,9 +10,9 @@ import pytest
 from grokmini.protocol.permission import PermissionMode
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import review
-from grokmini.tools.permission import Ask, Deny
 from grokmini.tools.protected import NOTHING
 from grokmini.tools.read_denials import HiddenFiles
+from grokmini.tools.verdicts import Ask, Deny
 from tests.tools.judging import Ground, word
 from tests.tools.room import Room, room
 

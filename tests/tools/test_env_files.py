@@ -9,7 +9,7 @@ import pytest
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
-from grokmini.tools.permission import Allow, Ask
+from grokmini.tools.verdicts import Allow, Ask
 from tests.fakes.model_server import ModelServer, call, reply
 from tests.session.sessions import session
 from tests.tools.judging import Ground, word

@@ -14,9 +14,10 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.tools.contract import Stopped, Subject
 from grokmini.tools.leaving import LetOut, what_was_stopped
-from grokmini.tools.permission import Allow, Ask, Deny, PermissionPolicy, Verdict
+from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import protect
 from grokmini.tools.rules import parse_rules
+from grokmini.tools.verdicts import Allow, Ask, Deny, Verdict
 from tests.tools.judging import MemoryGrants, tool, word
 
 ANY_MODE = [PermissionMode.ASK, PermissionMode.ACCEPT_EDITS, PermissionMode.AUTO, PermissionMode.ALWAYS_APPROVE]

@@ -12,7 +12,7 @@ from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import ToolKind
 from grokmini.tools.contract import Subject
 from grokmini.tools.git_trust import runs_programs
-from grokmini.tools.permission import Allow, Ask, Deny, Verdict
+from grokmini.tools.verdicts import Allow, Ask, Deny, Verdict
 from tests.tools.judging import Ground, tool
 from tests.tools.room import room
 

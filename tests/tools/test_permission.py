@@ -10,9 +10,9 @@ from grokmini.protocol.errors import ToolErrorKind, UsageError
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.protocol.tools import ToolKind, ToolNamespace
 from grokmini.tools.contract import Subject
-from grokmini.tools.permission import Allow, Ask, Deny
 from grokmini.tools.questions import short_path
 from grokmini.tools.rules import parse_rule
+from grokmini.tools.verdicts import Allow, Ask, Deny
 from tests.cost import LINEAR, growth
 from tests.tools.judging import Ground, MemoryGrants, tool, word
 
@@ -176,8 +176,8 @@ def test_a_deny_rule_for_reading_also_covers_searching_and_links(tmp_path: Path,
     for path in ("secret", "secret/a", "x/secret", "link/a", "./secret/../secret"):
         assert word(ground.read(path, ALWAYS, rule_name)) == "deny"
     assert word(ground.read("other", ASK, rule_name)) == "allow"
-    assert ground.policy.hides(ground.root / "secret" / "a")
-    assert not ground.policy.hides(ground.root / "other")
+    assert ground.policy.read_denials().covers(f"{ground.root}/secret/a")
+    assert not ground.policy.read_denials().covers(f"{ground.root}/other")
 
 
 @pytest.mark.parametrize("mode", [ASK, EDITS, AUTO])

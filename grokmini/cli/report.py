@@ -10,10 +10,23 @@ from grokmini.text.sanitise import sanitise
 
 def complain(error: GrokminiError) -> None:
     """Print an error on stderr; text that may come from a file or a server is made harmless."""
-    lines = [f"grokmini: {error.message}"]
+    lines = [_fitted(f"grokmini: {error.message}")]
     if error.hint:
         lines += [f"  {line}" for line in error.hint.splitlines()]
     say("\n".join(lines))
+
+
+def _fitted(text: str) -> str:
+    """A long line broken between words where a terminal would break it within one; what has no spaces stays whole."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = max(20, shutil.get_terminal_size().columns)
+    if len(text) < width or "\n" in text:
+        return text
+    return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def say(text: str) -> None:

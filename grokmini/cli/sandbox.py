@@ -20,7 +20,7 @@ SPEC = CommandSpec(
         "grokmini sandbox check",
     ),
     about="Lists the profiles that can be named here with what each allows, the one in force marked, and the layers "
-    "that work on this machine. On macOS sandboxes are by design and untested.\n\n"
+    "that work on this machine. On macOS the sandbox is untested.\n\n"
     "Your own are in sandbox.toml beside config.toml, a project's in its .grokmini/sandbox.toml: tables "
     '[profiles.NAME] with extends, read, write, deny, network ("open" or "blocked"), allow_unix and env. A '
     "project's may add names, not redefine any; one that grants more than workspace needs `grokmini sandbox trust "

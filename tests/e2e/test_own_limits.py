@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,11 +25,16 @@ def place(place: Place) -> Iterator[Place]:
         yield Place(home, project)
 
 
+def data_of(place: Place) -> Path:
+    """Where plugins are."""
+    return place.home / ".local/share/grokmini"
+
+
 def kept(place: Place) -> dict[str, bytes]:
     """Every file that says what may be done, or what was: settings, grants and the first session's record."""
     config, state = place.home / ".config/grokmini", place.home / ".local/state/grokmini"
     first = place.sessions[0]
-    files = [config / "config.toml", config / "sandbox.toml", state / "grants.json"]
+    files = [config / "config.toml", config / "sandbox.toml", state / "grants.json", data_of(place) / "kept"]
     files += [place.project / ".grokmini/config.toml", first / "chat_history.jsonl", first / "summary.json"]
     return {str(path): path.read_bytes() for path in files}
 
@@ -43,6 +49,7 @@ def test_our_settings_rules_and_sessions_are_written_by_no_tool(place: Place, pr
         (config / "config.toml", ""),
         (config / "sandbox.toml", ""),
         (state / "grants.json", "{}"),
+        (data_of(place) / "kept", ""),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -46,7 +46,7 @@ def test_our_settings_rules_and_sessions_are_written_by_no_tool(place: Place, pr
     with ModelServer([reply("hello")]) as server:
         assert place.run("-p", "hi", server=server).returncode == 0
     for path, text in (
-        (config / "config.toml", ""),
+        (config / "config.toml", "[tools]\nskip_read_before_edit = true\n"),
         (config / "sandbox.toml", ""),
         (state / "grants.json", "{}"),
         (data_of(place) / "kept", ""),

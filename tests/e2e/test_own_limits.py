@@ -83,7 +83,10 @@ def results(place: Place, profile: str, calls: list[Call]) -> tuple[dict[str, st
 
     with ModelServer(answer) as server:
         done = place.run("-p", "go", "--yolo", "--sandbox", profile, server=server, seconds=60.0)
-        assert done.returncode == 0, done.stderr
+        asked = (
+            4 if profile == "devbox" else 0
+        )  # whether a tool may write in .grokmini is then the person's to say
+        assert done.returncode == asked, done.stderr
         messages = server.bodies[-1]["messages"]
     found = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
     assert len(found) == len(calls)

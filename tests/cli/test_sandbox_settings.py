@@ -10,7 +10,7 @@ import pytest
 
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
-from grokmini.cli.sandboxed import Choice, choose, confine
+from grokmini.cli.sandboxed import Choice, agree, choose, confine, is_agreed, profiles_of
 from grokmini.sandbox.profile import built_in
 from tests.sandbox.places import not_temporary, said
 
@@ -121,3 +121,16 @@ async def test_a_repository_whose_git_folder_is_a_link_can_be_committed_in() -> 
             assert "Device or resource busy" in await said(runner, "git config core.pager x", root.cwd)
         finally:
             await runner.close()
+
+
+def test_a_yes_to_a_projects_profile_is_none_to_the_same_words_in_another(tmp_path: Path) -> None:
+    first, second = root_of(tmp_path / "first", ""), root_of(tmp_path / "second", "")
+    second = second._replace(places=first.places)
+    for root in (first, second):
+        (root.cwd / ".grokmini").mkdir()
+        (root.cwd / ".grokmini/sandbox.toml").write_text('[profiles.build]\nwrite = ["../out"]\n')
+    profile = profiles_of(first).find("build")
+    assert not is_agreed(first, profile)
+    agree(first, profile)
+    assert is_agreed(first, profile)
+    assert not is_agreed(second, profiles_of(second).find("build"))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from grokmini.files.private import make_private_folder
 from grokmini.protocol.codec import clean_surrogates
-from grokmini.text.folders import make_private_folder
 
 MOST_BYTES = 5_000_000
 MOST_FILES = 5

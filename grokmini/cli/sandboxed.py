@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from grokmini.cli.root import Root
-from grokmini.config.paths import PROJECT_FOLDER
+from grokmini.files.places import PROJECT_FOLDER, repository_root
 from grokmini.protocol.errors import SandboxError, UsageError
 from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
-from grokmini.text.paths import repository_root
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
     from grokmini.sandbox.policy import Policy

@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 
 from grokmini.config.paths import write_private
+from grokmini.files.private import make_private_folder
 from grokmini.protocol.errors import ConfigError
-from grokmini.text.folders import make_private_folder
 
 GRANTS_FILE = "grants.json"
 MAX_BYTES = 4_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from grokmini.config.locate import key_at, locate
+from grokmini.files.regular import read_start
 from grokmini.protocol.errors import ConfigError
-from grokmini.text.regular import read_start
 from grokmini.text.sanitise import sanitise
 
 Table: TypeAlias = dict[str, Any]

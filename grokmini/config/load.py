@@ -10,14 +10,14 @@ import msgspec
 
 from grokmini.config.layers import Layer, Table, leaves, merge, read_layer
 from grokmini.config.modes import parse_mode
-from grokmini.config.paths import PROJECT_FOLDER, Places
+from grokmini.config.paths import Places
 from grokmini.config.project import folders_down_to
 from grokmini.config.settings import Settings
+from grokmini.files.places import PROJECT_FOLDER, repository_root
 from grokmini.protocol.errors import ConfigError, UsageError
 from grokmini.protocol.model import ModelEntry
 from grokmini.protocol.permission import PermissionMode
 from grokmini.text.nearest import nearest
-from grokmini.text.paths import repository_root
 
 SYSTEM_FILE = Path("/etc/grokmini/managed_config.toml")
 USER_DEFAULTS = "managed_config.toml"

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from grokmini.protocol.errors import UsageError
 
 NAME = "grokmini"
-PROJECT_FOLDER = ".grokmini"
 
 
 class Places(NamedTuple):
@@ -74,8 +73,8 @@ def write_private(path: Path, data: bytes) -> None:
     """
     import tempfile  # like the next one: not needed to find a place, and a shell asks for one at the Tab key
 
-    from grokmini.text.folders import make_private_folder
-    from grokmini.text.paths import real_path
+    from grokmini.files.places import real_path
+    from grokmini.files.private import make_private_folder
 
     target = real_path(path)
     make_private_folder(target.parent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grokmini.text.paths import real_path
+from grokmini.files.places import real_path
 
 
 def folders_down_to(folder: Path, root: Path | None) -> tuple[Path, ...]:

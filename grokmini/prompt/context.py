@@ -10,9 +10,9 @@ from typing import Literal
 
 import msgspec
 
+from grokmini.files.places import repository_root
 from grokmini.prompt.instructions import InstructionFile, Skipped, discover
 from grokmini.prompt.repository import branch_of, shown
-from grokmini.text.paths import repository_root
 
 CONTEXT_VERSION = 1
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple
 
 import msgspec
 
+from grokmini.files.descriptors import place_of
+from grokmini.files.places import PROJECT_FOLDER, real_path
+from grokmini.files.regular import ASIDE, read_start
 from grokmini.prompt.repository import shown
-from grokmini.text.descriptors import place_of
 from grokmini.text.frontmatter import strip_frontmatter
-from grokmini.text.paths import real_path
-from grokmini.text.regular import ASIDE, read_start
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -28,7 +28,7 @@ NAMES = (
     "Agents.md", "Claude.md", "CLAUDE.md", "CLAUDE.local.md", "AGENT.md", "AGENTS.md",
     ".claude/CLAUDE.md", ".claude/CLAUDE.local.md",
 )  # fmt: skip
-RULE_FOLDERS = (".grokmini/rules", ".grok/rules", ".claude/rules", ".cursor/rules")
+RULE_FOLDERS = (f"{PROJECT_FOLDER}/rules", ".grok/rules", ".claude/rules", ".cursor/rules")
 
 MAX_BYTES = 256_000
 """What is longer is cut there, and the text says so."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from grokmini.text.git_settings import git_folder_of
-from grokmini.text.paths import repository_root
-from grokmini.text.regular import read_start
+from grokmini.files.git_settings import git_folder_of
+from grokmini.files.places import repository_root
+from grokmini.files.regular import read_start
 from grokmini.text.sanitise import sanitise
 
 DETACHED = "(detached)"

@@ -19,9 +19,9 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
+from grokmini.files.private import make_private_folder
 from grokmini.repl.keyboard import Keyboard
 from grokmini.repl.screen import Screen
-from grokmini.text.folders import make_private_folder
 
 EDITORS = ("VISUAL", "EDITOR")
 END_SECONDS = 1.0

@@ -14,8 +14,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from grokmini.chat.images import IMAGE_BYTES_LIMIT
+from grokmini.files.regular import read_start
 from grokmini.protocol.items import ImagePart
-from grokmini.text.regular import read_start
 
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LABEL = re.compile(r"\[image (\d+): [^\]\n]*\]")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
+from grokmini.files.places import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox import ways
 from grokmini.sandbox.degraded import ONLY_MOUNTS
@@ -184,7 +185,7 @@ def _attempts(policy: Policy, has: Mechanisms, at: Site) -> Iterator[Attempt]:
 def _protected_row(path: str, cwd: Path) -> str:
     if "hooks" in Path(path).name and ".git" in path:
         return "w29"
-    if path == str(cwd / ".grokmini"):
+    if path == str(cwd / PROJECT_FOLDER):
         return "w33"
     return "w30" if ".git" in Path(path).parts else "w32"
 

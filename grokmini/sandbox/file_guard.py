@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grokmini.text.descriptors import place_of
+from grokmini.files.descriptors import place_of
 
 if TYPE_CHECKING:  # what knows the rules is loaded when there are some
     from grokmini.sandbox.file_rules import FileRules

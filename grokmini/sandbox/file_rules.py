@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
+from grokmini.files.descriptors import folders_above
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.globs import expand, expression
 from grokmini.sandbox.landlock import KERNEL_FOLDERS, writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.roots import readable_roots
 from grokmini.text.below import is_below
-from grokmini.text.descriptors import folders_above
 from grokmini.text.some import some_of
 
 _EDITABLE: Final = "/.git/config"

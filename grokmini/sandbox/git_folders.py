@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from grokmini.files.regular import read_start
 from grokmini.sandbox.git_led_to import led_to
 from grokmini.sandbox.nested import repositories
 from grokmini.sandbox.redirections import opened
 from grokmini.text.below import is_below
-from grokmini.text.regular import read_start
 
 _ALWAYS: Final = ("hooks", "config")
 _WHERE_THERE: Final = ("info/attributes", "commondir")

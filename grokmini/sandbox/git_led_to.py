@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+from grokmini.files.git_settings import paths_named
 from grokmini.sandbox.nested import Repository, settings_of
 from grokmini.text.below import is_below
-from grokmini.text.git_settings import paths_named
 
 _MOST: Final = 50
 _FILES: Final = ("config", "config.worktree")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from grokmini.files.descriptors import O_PATH, open_straight
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
 from grokmini.sandbox.landlock import writable_roots
@@ -16,7 +17,6 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.roots import open_roots
 from grokmini.sandbox.verdict import replaced
-from grokmini.text.descriptors import O_PATH, open_straight
 
 NO_MOUNTS = Mounts((), (), ())
 """Where bubblewrap does not work."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.text.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
+from grokmini.files.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
 
 _MOST: Final = 200
 _CLOCK: Final = 1_000_000_000

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from grokmini.files.private import make_private_folder
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.policy import Policy
 from grokmini.text.below import is_below, is_below_any
-from grokmini.text.folders import make_private_folder
 
 PACKAGE: Final = str(Path(__file__).parents[1])
 _MOST_LINKS: Final = 40

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from grokmini.files.regular import read_start
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.profile import BUILT_IN, DEFAULT, FILE, OFF, Profile, built_in
 from grokmini.text.nearest import nearest
-from grokmini.text.regular import read_start
 
 MAX_BYTES: Final = 1_000_000
 _LISTS: Final = ("read", "write", "deny")

@@ -16,8 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from grokmini.text.descriptors import FOLDER, open_straight
-from grokmini.text.regular import read_start
+from grokmini.files.descriptors import FOLDER, open_straight
+from grokmini.files.regular import read_start
 
 _NAME: Final = "commondir"
 _WORKTREES: Final = "worktrees"

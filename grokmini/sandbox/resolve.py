@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from grokmini.files.places import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
@@ -24,7 +25,6 @@ from grokmini.sandbox.sockets import bound_sockets
 from grokmini.sandbox.temporary import TEMPORARY, why_not_temporary
 from grokmini.text.below import is_below, is_below_any
 
-PROJECT_FOLDER: Final = ".grokmini"
 TOOLS: Final = ("pip", "npm", "cargo", "go", "xdg")
 _WRITTEN: Final = "what commands can write"
 _SYSTEM: Final = (

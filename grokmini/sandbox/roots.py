@@ -12,12 +12,12 @@ import stat
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from grokmini.files.descriptors import O_PATH, open_straight
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.own_folders import links_to
 from grokmini.sandbox.policy import Policy
 from grokmini.text.below import is_below_any
-from grokmini.text.descriptors import O_PATH, open_straight
 
 
 class Following:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from grokmini.files.regular import read_start
 from grokmini.sandbox.closed import closed_folder, is_own, may_be_there
 from grokmini.sandbox.sockets import sockets_out
-from grokmini.text.regular import read_start
 
 _PRIVATE_KEY: Final = re.compile(rb"PRIVATE KEY|SSH PRIVATE KEY FILE|PuTTY-User-Key-File")
 _TOKEN: Final = re.compile(

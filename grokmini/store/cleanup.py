@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grokmini.files.descriptors import open_straight
 from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import DriverLock
 from grokmini.store.layout import (
@@ -28,7 +29,6 @@ from grokmini.store.manage import remove_empty_group, remove_held
 from grokmini.store.sqlite_file import DATABASE, DATABASE_PARTS, remove_database
 from grokmini.store.summary import read_summary
 from grokmini.text.below import is_below
-from grokmini.text.descriptors import open_straight
 
 CAP_BYTES: Final = 1 << 30
 TOOLS: Final = "tools"

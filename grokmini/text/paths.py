@@ -1,4 +1,4 @@
-"""Paths: where they lead, how a model and a person see them, and how they are read back.
+"""Paths: how a model and a person see them, and how they are read back.
 
 A name on disk may hold line ends and control characters. Shown as it is, it could pass for two entries of a list
 or for a sentence of ours; so such a path is shown as a JSON string, and that string is taken for the path again.
@@ -6,7 +6,6 @@ or for a sentence of ours; so such a path is shown as a JSON string, and that st
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -15,23 +14,6 @@ from grokmini.protocol.codec import join_surrogates
 from grokmini.text.sanitise import sanitise
 
 QUOTED = '"'
-
-
-def real_path(path: Path) -> Path:
-    """Where a path leads, links followed as far as they exist and lead on. Never raises `OSError`.
-
-    `Path.resolve` ends in a `RuntimeError` at a link that leads to itself.
-    """
-    return Path(os.path.realpath(path))
-
-
-def repository_root(folder: Path) -> Path | None:
-    """The real path of the nearest folder upwards that holds `.git` (a worktree's own root counts); None outside."""
-    real = real_path(folder)
-    for candidate in (real, *real.parents):
-        if os.path.exists(candidate / ".git"):
-            return candidate
-    return None
 
 
 def visible_path(path: str | Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from grokmini.text.paths import real_path
+from grokmini.files.places import real_path
 from grokmini.tools.danger import Danger, danger
 from grokmini.tools.git_trust import runs_programs
 from grokmini.tools.invocations import INTERPRETERS, Invocations

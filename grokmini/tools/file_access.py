@@ -7,13 +7,13 @@ import errno
 from pathlib import Path
 from typing import NamedTuple
 
+from grokmini.files.descriptors import FileMovedError
+from grokmini.files.regular import NotRegularError
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.tools import ToolKind
 from grokmini.sandbox.file_guard import FileRefusedError
-from grokmini.text.descriptors import FileMovedError
 from grokmini.text.nearest import nearest
 from grokmini.text.paths import visible_path
-from grokmini.text.regular import NotRegularError
 from grokmini.tools.contract import ToolCallContext, ToolNames
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.workspace.files import MAX_FILE_BYTES, FileTooLargeError

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.text.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
-from grokmini.text.paths import real_path
-from grokmini.text.regular import read_start
+from grokmini.files.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
+from grokmini.files.places import real_path
+from grokmini.files.regular import read_start
 
 MAX_REPOSITORIES = 200
 _LONGEST_HEAD: Final = 256

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from grokmini.files.places import real_path
 from grokmini.protocol.permission import PermissionOption
 from grokmini.sandbox.runner import CommandSpec
-from grokmini.text.paths import real_path, visible_path
+from grokmini.text.paths import visible_path
 from grokmini.tools.contract import NOTHING_STOPPED, Stopped
 from grokmini.tools.protected import named_paths
 from grokmini.tools.questions import once_options, short_path

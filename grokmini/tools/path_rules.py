@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from grokmini.text.paths import real_path
+from grokmini.files.places import real_path
 from grokmini.tools.rules import Rule
 
 

@@ -26,10 +26,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from grokmini.files.places import real_path, repository_root
 from grokmini.protocol.errors import ToolErrorKind
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from grokmini.protocol.tools import ToolKind, ToolNamespace
-from grokmini.text.paths import real_path, repository_root
 from grokmini.text.sanitise import sanitise
 from grokmini.tools.command_reads import Sweep, sweep
 from grokmini.tools.command_review import Review, passes, review

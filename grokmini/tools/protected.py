@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from grokmini.text.paths import real_path
+from grokmini.files.places import PROJECT_FOLDER, real_path
 from grokmini.tools.shell_parse import Command, Word
 
-STEERING = frozenset({".git", ".grokmini"})
+STEERING = frozenset({".git", PROJECT_FOLDER})
 _PROC = Path("/proc")
 _PROC_OPEN = frozenset({"cpuinfo", "meminfo", "version", "loadavg", "uptime", "stat", "filesystems", "mounts"})
 _SEARCHERS = frozenset({"grep", "egrep", "fgrep", "rg"})
@@ -89,7 +89,7 @@ def never_asked(path_forms: Sequence[Path]) -> bool:
     """Whether a path that the sandbox keeps read-only is one that no answer opens: our project folder, git's hooks."""
     for form in path_forms:
         parts = [part.casefold() for part in form.parts]
-        if ".grokmini" in parts or (".git" in parts and "hooks" in parts[parts.index(".git") :]):
+        if PROJECT_FOLDER in parts or (".git" in parts and "hooks" in parts[parts.index(".git") :]):
             return True
     return False
 

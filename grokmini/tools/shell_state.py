@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.config.settings import ShellSettings
+from grokmini.files.places import real_path
 from grokmini.sandbox.environment import neutral_environment
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
-from grokmini.text.paths import real_path
 from grokmini.tools.going_along import going_along
 from grokmini.tools.programs import find_program
 from grokmini.tools.shell_parse import SIMPLE_ESCAPES

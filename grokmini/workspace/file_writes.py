@@ -15,8 +15,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.text.descriptors import FOLDER
-from grokmini.text.regular import NotRegularError, regular_status
+from grokmini.files.descriptors import FOLDER
+from grokmini.files.regular import NotRegularError, regular_status
 from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_LINKS: Final = 40

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from grokmini.text.descriptors import FileMovedError
-from grokmini.text.regular import ASIDE, regular_status
+from grokmini.files.descriptors import FileMovedError
+from grokmini.files.regular import ASIDE, regular_status
 from grokmini.workspace.gate import UNGATED, Gate
 
 MAX_FILE_BYTES: Final = 50_000_000

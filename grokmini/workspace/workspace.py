@@ -8,8 +8,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
+from grokmini.files.places import real_path
 from grokmini.sandbox.file_guard import FileGuard
-from grokmini.text.paths import given_path, real_path, visible_path
+from grokmini.text.paths import given_path, visible_path
 from grokmini.workspace.changes import ChangeLog
 from grokmini.workspace.file_writes import write_bytes
 from grokmini.workspace.files import check_readable, listing, read_bytes

@@ -11,9 +11,9 @@ import pytest
 
 from grokmini.config.paths import find_places, write_private
 from grokmini.config.project import folders_down_to
+from grokmini.files.places import repository_root
+from grokmini.files.private import make_private_folder
 from grokmini.protocol.errors import UsageError
-from grokmini.text.folders import make_private_folder
-from grokmini.text.paths import repository_root
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the XDG defaults of Linux")
 

@@ -49,21 +49,20 @@ def _read(folder: Path) -> Iterator[Source]:
 @cache
 def third_party_imports(source: Source) -> frozenset[str]:
     """The top-level names of packages that are neither the standard library's nor our own."""
-    return frozenset(_third_party_imports(source))
+    return imported_names(source) - sys.stdlib_module_names - {PACKAGE.name}
 
 
-def _third_party_imports(source: Source) -> Iterator[str]:
+def imported_names(source: Source) -> frozenset[str]:
+    """The top-level names of all packages that it imports."""
+    return frozenset(name.partition(".")[0] for name in _imported_modules(source))
+
+
+def _imported_modules(source: Source) -> Iterator[str]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-        else:
-            continue
-        for name in names:
-            top = name.partition(".")[0]
-            if top not in sys.stdlib_module_names and top != PACKAGE.name:
-                yield top
+            yield node.module
 
 
 @cache

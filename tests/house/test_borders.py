@@ -8,7 +8,14 @@ import tomllib
 
 import pytest
 
-from tests.house.sources import PARSED_ONCE, ROOT, sources, sources_of_tests, third_party_imports
+from tests.house.sources import (
+    PARSED_ONCE,
+    ROOT,
+    imported_names,
+    sources,
+    sources_of_tests,
+    third_party_imports,
+)
 
 pytestmark = PARSED_ONCE
 
@@ -41,7 +48,7 @@ def test_nothing_is_imported_that_is_no_dependency() -> None:
     assert used - set(dependencies()) == set()
 
 
-@pytest.mark.parametrize("room", ["protocol", "text"])
+@pytest.mark.parametrize("room", ["protocol", "text", "files"])
 def test_the_ground_floor_needs_the_standard_library_and_msgspec_alone(room: str) -> None:
     """But for the one authority on character width."""
     found = {
@@ -51,6 +58,12 @@ def test_the_ground_floor_needs_the_standard_library_and_msgspec_alone(room: str
         for name in third_party_imports(source)
     }
     assert found - {("grokmini/text/width.py", "wcwidth")} <= {(path, "msgspec") for path, _ in found}
+
+
+def test_functions_on_text_know_nothing_of_files_and_processes() -> None:
+    outside = {"io", "os", "shutil", "socket", "stat", "subprocess", "tempfile"}
+    texts = [source for source in sources() if source.path.startswith("grokmini/text/")]
+    assert [source.path for source in texts if outside & imported_names(source)] == []
 
 
 @pytest.mark.parametrize(("name", "place"), BORDERS)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.files.places import repository_root
 from grokmini.prompt.instructions import MAX_BYTES, Found, discover
-from grokmini.text.paths import repository_root
 
 
 class Tree:

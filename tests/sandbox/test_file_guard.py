@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.files.descriptors import FOLDER, FileMovedError, place_of
 from grokmini.sandbox.file_guard import FileGuard, FileRefusedError
 from grokmini.sandbox.policy import Policy
-from grokmini.text.descriptors import FOLDER, FileMovedError, place_of
 from tests.sandbox.places import workspace
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from grokmini.files.git_settings import gitlinks
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.resolve import Around
-from grokmini.text.git_settings import gitlinks
 from tests.sandbox.places import said
 from tests.sandbox.resolved import around_of, working
 from tests.sandbox.test_git_protected import GIT, git, repository

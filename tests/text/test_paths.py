@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grokmini.text.paths import given_path, real_path, visible_path
+from grokmini.text.paths import given_path, visible_path
 from grokmini.text.sanitise import sanitise
 
 
@@ -49,11 +47,3 @@ def test_every_path_is_one_safe_line_and_read_back(name: str) -> None:
     shown = visible_path(name)
     assert sanitise(shown, newlines=False) == shown
     assert given_path(shown) == name
-
-
-def test_a_link_that_leads_to_itself_leads_nowhere_and_raises_nothing(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    (tmp_path / "link").symlink_to("there")
-    root = real_path(tmp_path)
-    assert real_path(tmp_path / "loop" / "below") == root / "loop" / "below"
-    assert real_path(tmp_path / "link") == root / "there"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grokmini.text.regular import NotRegularError
+from grokmini.files.regular import NotRegularError
 from grokmini.workspace.file_writes import write_bytes
 from grokmini.workspace.files import FileTooLargeError, read_bytes
 

@@ -8,12 +8,12 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
+from grokmini.files.places import real_path
 from grokmini.protocol.codec import encode_event
 from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import EventRecord
 from grokmini.render.markdown_log import MarkdownLog
 from grokmini.repl.commands.result import CommandContext, Say, say
-from grokmini.text.paths import real_path
 
 FORCE = "--force"
 

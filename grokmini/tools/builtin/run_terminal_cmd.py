@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import msgspec
 
+from grokmini.files.places import real_path
 from grokmini.protocol.errors import SandboxError, ToolError, ToolErrorKind
 from grokmini.protocol.tools import CommandDisplay, ToolKind
 from grokmini.sandbox.runner import CommandHandle, CommandSpec, ExitStatus
-from grokmini.text.paths import real_path, visible_path
+from grokmini.text.paths import visible_path
 from grokmini.tools.command_output import CommandOutput, ProgressText, Shown
 from grokmini.tools.contract import Subject, Tool, ToolCallContext, ToolOutput, ToolStep, progress_then_final
 from grokmini.tools.leaving import what_was_stopped

@@ -52,7 +52,13 @@ def stage(user: str) -> Iterator[Path]:
     """The folder of one run, outside of everything that a policy lets be written."""
     base = Path(tempfile.mkdtemp(prefix="grokmini-attack-", dir="/var/tmp"))
     try:
-        for part in ("grokmini/sandbox", "grokmini/protocol", "grokmini/text", "tests/sandbox"):
+        for part in (
+            "grokmini/sandbox",
+            "grokmini/protocol",
+            "grokmini/files",
+            "grokmini/text",
+            "tests/sandbox",
+        ):
             shutil.copytree(ROOT / part, base / "code" / part, ignore=shutil.ignore_patterns("__pycache__"))
         for part in ("grokmini", "tests"):
             shutil.copy(ROOT / part / "__init__.py", base / "code" / part)

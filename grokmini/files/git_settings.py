@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grokmini.text.regular import read_start
+from grokmini.files.regular import read_start
 
 MAX_CONFIG_BYTES = 1_000_000
 MAX_INDEX_BYTES = 64_000_000

@@ -162,5 +162,5 @@ def remedy(mechanisms: Mechanisms) -> str:
 def how_to_get(mechanisms: Mechanisms) -> str:
     """The same for somebody who named the profile: what to do, or how to go on without."""
     if "not installed" in mechanisms.reasons.get("bubblewrap", "") and not mechanisms.bwrap:
-        return "Install bubblewrap (`apt install bubblewrap`), or go on without it by --sandbox-best-effort."
-    return f"{remedy(mechanisms)} --sandbox-best-effort goes on without."
+        return "Install bubblewrap (`apt install bubblewrap`), or start with --sandbox-best-effort to go on without it."
+    return f"{remedy(mechanisms)} A start with --sandbox-best-effort goes on without it."

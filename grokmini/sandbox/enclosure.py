@@ -86,7 +86,7 @@ class Opener:
         if mounts.doors and self._is_strict(policy):
             raise SandboxError(
                 f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",
-                f"{WAY_OUT} --sandbox-best-effort goes on without that.",
+                f"{WAY_OUT} A start with --sandbox-best-effort goes on without that.",
             )
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)

@@ -55,8 +55,9 @@ class Profiles:
         if table is None:
             close = nearest(name, self.names, 1)
             meant = f"did you mean {close[0]}? " if close else ""
+            by = f", which {above[-1]!r} in {FILE} extends" if above else ""
             raise SandboxError(
-                f"there is no sandbox profile {name!r}", f"{meant}There are: {', '.join(self.names)}."
+                f"there is no sandbox profile {name!r}{by}", f"{meant}There are: {', '.join(self.names)}."
             )
         parent = self._resolved(table.get("extends", DEFAULT), (*above, name))
         if parent.base == OFF:

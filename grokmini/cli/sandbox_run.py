@@ -15,7 +15,11 @@ from grokmini.cli.sandbox_explain import PROFILE
 if TYPE_CHECKING:
     from grokmini.cli.parse import Parsed
     from grokmini.cli.root import Root
+    from grokmini.sandbox.policy import Policy
     from grokmini.sandbox.runner import Enforcement
+
+_LOOKED_AT = 65_536
+"""Bytes at the end of the output that are looked through for what the sandbox stopped."""
 
 SPEC = CommandSpec(
     options=(
@@ -70,10 +74,13 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
         except OSError as error:
             raise UsageError(f"{argv[0]} cannot be started: {error.strerror}", _advice(argv)) from error
         write = _to_terminal() if sys.stdout.isatty() else sys.stdout.buffer.write
+        end = b""
         async for piece in handle.output():
             write(piece)
             sys.stdout.flush()
+            end = (end + piece)[-_LOOKED_AT:]
         status = await handle.wait()
+        await _tell_stopped(end, runner.policy, argv, root.cwd, status.code)
     finally:
         await runner.close()
     if status.lost:
@@ -90,6 +97,18 @@ def _tell(profile: str, now: Enforcement) -> None:
         say(f"! {losses_text(profile, now)}")
     for notice in now.notices:
         say(f"! {notice}")
+
+
+async def _tell_stopped(
+    output: bytes, policy: Policy | None, argv: tuple[str, ...], cwd: Path, code: int | None
+) -> None:
+    """Say what the sandbox stopped, going by what was printed."""
+    from grokmini.tools.leaving import what_was_stopped
+
+    command = argv[2] if len(argv) > 2 and argv[1] == "-c" else shlex.join(argv)
+    stopped = await what_was_stopped(output.decode(errors="replace"), policy, command, (cwd,), code)
+    if stopped.sentence:
+        say(f"! The sandbox stopped {stopped.sentence}")
 
 
 def _to_terminal() -> Callable[[bytes], object]:

@@ -73,3 +73,11 @@ def children_of(pid: int) -> list[int]:
     """The processes that it started itself."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def test_what_the_sandbox_stopped_is_told_with_its_rule_after_the_output(place: Place) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=place.project, check=True)
+    done = place.run("sandbox", "run", "--", "sh", "-c", "git config a.b c; echo done")
+    assert (done.returncode, done.stdout.rpartition("\n")[0].endswith("done")) == (0, True)
+    assert f"! The sandbox stopped {place.project}/.git/config stays read-only" in done.stderr
+    assert place.run("sandbox", "run", "--", "git", "status", "-s").stderr == ""

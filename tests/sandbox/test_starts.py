@@ -81,7 +81,7 @@ def test_a_profile_with_denied_files_needs_bubblewrap(place: Place, tmp_path: Pa
         ('[profiles.a]\nextends = "b"\n[profiles.b]\nextends = "a"\n', "", "a", "extend each other"),
         ("[profiles.a]\nreads = []\n", "", "a", "unknown key"),
         ("", "", "nothing", "no sandbox profile"),
-        ("[profiles.a]\nextends = 'nothing'\n", "", "a", "no sandbox profile 'nothing', which 'a' in sandbox.toml extends"),
+        ("[profiles.a]\nextends = 'b'\n", "", "a", "no sandbox profile 'b', which 'a' in sandbox.toml extends"),
         ("", '[profiles.a]\nextends = "devbox"\n', "a", "grants more"),
         ('[profiles.a]\ndeny = ["{a,b}"]\n', "", "a", "braces"),
         ('[profiles.a]\nwrite = ["~/.config/grokmini"]\n', "", "a", "own settings"),

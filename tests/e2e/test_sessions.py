@@ -268,7 +268,7 @@ def test_h24_a_session_that_is_open_elsewhere_is_copied_waited_for_or_left(
         screen.expect_exact(f'"talk" is open in process {other.pid} on')
         screen.expect_exact("number, or Enter to leave: ")
         screen.sendline("")
-        screen.expect_exact(f"Session {busy} is open in another grokmini (process {other.pid} on")
+        screen.expect(rf"Session {busy} is open in another\s+grokmini \(process {other.pid} on")
         screen.expect(pexpect.EOF)
         screen.close()
         assert screen.exitstatus == 1

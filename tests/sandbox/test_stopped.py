@@ -132,5 +132,7 @@ async def test_a_command_that_stops_its_own_supervisor_can_be_ended_all_the_same
         handle = await runner.start(shell(f"{command} && echo stopped; sleep 300", tmp_path))
         assert await anext(handle.output()) == b"stopped\n"
         await asyncio.wait_for(handle.kill(), WAIT)
-        assert not alive(handle.pid)
+        async with asyncio.timeout(WAIT):
+            while alive(handle.pid):
+                await asyncio.sleep(0.01)
         assert await said(runner, "echo next", tmp_path) == "next\n"

@@ -76,6 +76,16 @@ class Wired(NamedTuple):
     kill_now: Callable[[], None]
 
 
+class _Base(NamedTuple):
+    """What every part of a session is connected to."""
+
+    root: Root
+    opened: OpenSession
+    stream: EventStream
+    live: Live
+    sandbox: SessionSandbox
+
+
 async def open_session(options: Options, *, interactive: bool, env: Mapping[str, str] = os.environ) -> Wired:
     """Read everything, choose the model, make or open the session, start its engine.
 
@@ -117,23 +127,13 @@ async def start_session(
     setup = await setup_of(root, opened.summary, model) if opened.items else new_setup(root, model)
     live = Live(setup.mode, setup.model)
     sandbox = await _confined(root, opened, ask_about_profile, mechanisms)
-    _announce(root, opened, stream, live, sandbox)
+    base = _Base(root, opened, stream, live, sandbox)
+    _announce(base)
     for notice in setup.notices:
         stream.emit(notice)
     opened.files.on_trouble = stream.emit
-    chat = _start_chat(root, opened, stream)
-    parts = _connect(
-        root,
-        opened,
-        stream,
-        chat,
-        live,
-        sandbox,
-        registry,
-        rules,
-        interactive=interactive,
-        may_title=may_title,
-    )
+    chat = _start_chat(base)
+    parts = _connect(base, chat, registry, rules, interactive=interactive, may_title=may_title)
     handle = start_engine(parts, live, stream)
     return Wired(
         handle,
@@ -149,15 +149,16 @@ async def start_session(
     )
 
 
-def _start_chat(root: Root, opened: OpenSession, stream: EventStream) -> ChatHandle:
+def _start_chat(base: _Base) -> ChatHandle:
+    opened = base.opened
     chat, _ = start_chat(
         opened.items,
         opened.files,
-        on_event=lambda event: _tell(stream, event),
+        on_event=lambda event: _tell(base.stream, event),
         on_factor=opened.files.factor_learnt,
         usage=opened.summary.usage_rows or {"main": opened.summary.usage},
         factors=opened.token_factors,
-        clear_age=root.settings.compaction.pruning.hard_clear_age_turns,
+        clear_age=base.root.settings.compaction.pruning.hard_clear_age_turns,
     )
     return chat
 
@@ -184,18 +185,15 @@ async def _confined(
 
 
 def _connect(
-    root: Root,
-    opened: OpenSession,
-    stream: EventStream,
+    base: _Base,
     chat: ChatHandle,
-    live: Live,
-    sandbox: SessionSandbox,
     registry: ToolRegistry,
     rules: RuleSet,
     *,
     interactive: bool,
     may_title: Callable[[ModelSpec], bool],
 ) -> Parts:
+    root, opened, stream, live, sandbox = base
     settings = root.settings
     runner = sandbox.runner
     guard = FileGuard(lambda: runner.policy)
@@ -252,10 +250,9 @@ def _look_around(
     )
 
 
-def _announce(
-    root: Root, opened: OpenSession, stream: EventStream, live: Live, sandbox: SessionSandbox
-) -> None:
+def _announce(base: _Base) -> None:
     """The first events of every stream: that the session is open, and what was noticed on the way."""
+    root, opened, stream, live, sandbox = base
     stream.emit(
         SessionStarted(
             version=__version__,

@@ -18,6 +18,8 @@ from grokmini.sandbox.closed import closed_folder, is_own
 MAX_MATCHES: Final = 400
 MAX_LOOKED_AT: Final = 200_000
 _REFUSED: Final = frozenset('{}\\"')
+_UNMEANT: Final = re.compile(r"^(?:~[^/]|!|\$\w)|^(?!\./).*/\$\w")
+"""Another's home folder, a variable, an exception: what shells and lists of ignored files know, and we do not."""
 _WILDCARD: Final = re.compile(r"(?:[^\\*?\[]|\\.)*[*?\[]", re.DOTALL)
 """Everything up to the first wildcard, itself included."""
 
@@ -64,6 +66,12 @@ def anchored(pattern: str, folder: str, home: str) -> str:
         raise SandboxError(
             f"the pattern {pattern!r} holds braces, a double quote or a backslash",
             "Write one pattern for each case, with ? in place of such a character.",
+        )
+    if _UNMEANT.search(pattern):
+        raise SandboxError(
+            f"the path {pattern!r} would not mean what it seems to: only ~ and ~/ stand for a home folder, and neither "
+            "variables nor a leading ! are understood",
+            "Write the path in full, or begin it with ./ where it is a name like that in the folder worked in.",
         )
     stripped = pattern.rstrip("/") or "/"
     if stripped == "~" or stripped.startswith("~/"):

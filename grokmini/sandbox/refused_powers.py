@@ -25,13 +25,13 @@ _NAMELESS: Final = (
     rf"https?://{_HOST}",
 )
 _NO_NETWORK: Final = re.compile(
-    r"network is unreachable|ENETUNREACH|could not resolve (?:host|proxy)|temporary failure (?:in name resolution|"
-    r"resolving)|name or service not known|no address associated with hostname|unable to resolve host|EAI_AGAIN|"
-    r"ENOTFOUND|failed to lookup address|could not resolve hostname|nodename nor servname|UnknownHostException",
+    r"network is unreachable|\bENETUNREACH\b|could not resolve (?:host|proxy)|temporary failure (?:in name resolution|"
+    r"resolving)|name or service not known|no address associated with hostname|unable to resolve host|\bEAI_AGAIN\b|"
+    r"\bENOTFOUND\b|failed to lookup address|could not resolve hostname|nodename nor servname|UnknownHostException",
     re.I,
 )
 _NO_CONNECTION: Final = re.compile(
-    r"connection refused|ECONNREFUSED|failed to connect to|could not connect to|couldn't connect to server",
+    r"connection refused|\bECONNREFUSED\b|failed to connect to|could not connect to|couldn't connect to server",
     re.I,
 )
 """Without sockets nobody else can have refused."""

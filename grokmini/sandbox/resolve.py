@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from grokmini.files.places import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
+from grokmini.sandbox.landlock import SHARED_MEMORY
 from grokmini.sandbox.limits import machine_limits
 from grokmini.sandbox.own_folders import PACKAGE, own_code, own_protected
 from grokmini.sandbox.policy import Policy
@@ -35,6 +36,8 @@ _DEVBOX: Final = (
     "/data", "/etc/crontab", "/etc/anacrontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily",
     "/etc/cron.weekly", "/etc/cron.monthly", "/var/spool/cron", "/var/spool/at",
 )  # fmt: skip
+_KERNELS: Final = ("/proc", "/sys", "/dev")
+_NEEDED: Final = ("/usr", "/proc", "/dev", "/dev/null")
 _TOOLCHAINS: Final = (
     ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv", ".rbenv", ".asdf", ".volta", ".local/share/uv/python",
     ".local/share/uv/tools", ".local/share/pipx", ".local/share/mise", ".sdkman/candidates", "go/bin", "go/pkg/mod",
@@ -118,12 +121,25 @@ def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
     """What cannot be read, as things are now. Raises `SandboxError`."""
     found: list[str] = []
     for pattern in _denied_patterns(profile, around):
-        found += expand(pattern)
+        found += _deniable(map(os.path.realpath, expand(pattern)), around)
     if around.protect_secrets and profile.base != "devbox":
         found += secret_paths(around.home, around.env, around.own)
     if profile.blocks_network and profile.allow_unix:
         found += (path for path in bound_sockets() if not is_below(path, around.cwd))
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def _deniable(denied: Iterable[str], around: Around) -> Iterator[str]:
+    """The paths, unless no command could run without one of them."""
+    for path in denied:
+        what = next((each for each in (around.cwd, *_NEEDED) if is_below(each, path)), "")
+        if what:
+            holds = "is" if what == path else f"holds {what},"
+            raise SandboxError(
+                f"a sandbox profile cannot deny {path}: it {holds} what every command needs",
+                "Name what in it is to be denied, or start in another folder.",
+            )
+        yield path
 
 
 def denied_globs(profile: Profile, around: Around) -> tuple[str, ...]:
@@ -240,6 +256,11 @@ def _place(text: str, around: Around, key: str, following: Following) -> str:
     path = following.real(
         unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)), f"what commands can {key}"
     )
+    if key == "write" and is_below_any(path, _KERNELS) and not is_below(path, SHARED_MEMORY):
+        raise SandboxError(
+            f"a sandbox profile cannot open {path}: it is the kernel's, and commands get one of their own",
+            "Leave it out, or run what needs it outside of the sandbox.",
+        )
     if key == "write" and any(own and is_below(path, own) for own in (around.config, around.state)):
         raise SandboxError(
             f"a sandbox profile cannot open {path}: it holds grokmini's own settings", "Leave it out."

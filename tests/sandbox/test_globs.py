@@ -126,6 +126,17 @@ def test_what_cannot_be_said_safely_on_every_platform_is_refused(pattern: str) -
         anchored(pattern, "/w", "/home/x")
 
 
+@pytest.mark.parametrize("pattern", ["~other/x", "~other", "$HOME/x", "/home/$USER/x", "~/$KEYS", "!x", "!~/x"])
+def test_a_path_that_only_a_shell_would_understand_is_refused(pattern: str) -> None:
+    with pytest.raises(SandboxError, match="would not mean what it seems to"):
+        anchored(pattern, "/w", "/home/x")
+
+
+@pytest.mark.parametrize("name", ["~other", "$HOME", "!x", "a$b", "a/b~", "a!"])
+def test_a_name_that_looks_like_a_shells_word_can_be_meant(name: str) -> None:
+    assert anchored(f"./{name}", "/w", "/home/x") == f"/w/{name}"
+
+
 def test_too_many_matches_are_refused(tmp_path: Path) -> None:
     for number in range(MAX_MATCHES + 1):
         (tmp_path / f"{number}.pem").touch()

@@ -268,6 +268,11 @@ async def test_a_blocked_network_is_told_with_the_host(
     assert found[0].rule == "the network is blocked (sandbox profile workspace)"
 
 
+def test_a_module_that_is_not_found_is_no_host_that_is_not_found(ground: Ground) -> None:
+    for said in ("ModuleNotFoundError: No module named 'a'", "FileNotFoundError: a", "CommandNotFound: a"):
+        assert refusals(said, ground.policy("read-only"), str(ground.project)) == ()
+
+
 def test_a_socket_that_was_not_made_is_no_file_that_was_not_written(ground: Ground) -> None:
     said = (
         "permission denied while trying to connect to the Docker daemon socket at unix:///run/own.sock: "

@@ -107,6 +107,23 @@ def test_a_profile_cannot_open_our_own_folders(tmp_path: Path) -> None:
         resolve(Profile("a", "workspace", write=(around.config,)), around, explicit=True)
 
 
+@pytest.mark.parametrize("path", ["/proc", "/proc/sys", "/sys", "/dev", "/dev/null"])
+def test_a_profile_cannot_open_what_is_the_kernels(tmp_path: Path, path: str) -> None:
+    with pytest.raises(SandboxError, match=f"cannot open {path}: it is the kernel's"):
+        resolve(Profile("a", "workspace", write=(path,)), _around(tmp_path), explicit=True)
+
+
+def test_a_profile_may_open_the_shared_memory_of_the_machine(tmp_path: Path) -> None:
+    policy = resolve(Profile("a", "workspace", write=("/dev/shm",)), _around(tmp_path), explicit=True)
+    assert "/dev/shm" in policy.write_roots
+
+
+@pytest.mark.parametrize("path", [".", "..", "../*", "~/../work", "/", "/usr", "/proc", "/dev", "/dev/null"])
+def test_what_every_command_needs_cannot_be_denied(tmp_path: Path, path: str) -> None:
+    with pytest.raises(SandboxError, match="what every command needs"):
+        resolve(Profile("a", "workspace", deny=(path,)), _around(tmp_path), explicit=True)
+
+
 def test_denied_globs_are_looked_up_anew_each_time(tmp_path: Path) -> None:
     around = _around(tmp_path)
     profile = Profile("a", "workspace", deny=("*.pem",))

@@ -201,7 +201,7 @@ def bwrap_words(
     if blocked and policy.read_all:
         words += ["--tmpfs", "/run", *_resolver()]
     if listed:
-        words += _read_roots((*policy.read_roots, *needed))
+        words += _read_roots((*policy.read_roots, *needed), policy.links)
     for path, how in mounts.mounts:
         if path != "/":  # which has to lie below the devices
             words += _mount_words(path, how, mask)
@@ -233,21 +233,26 @@ def _resolver() -> list[str]:
     return ["--ro-bind", folder, folder]
 
 
-def _read_roots(roots: Iterable[str]) -> list[str]:
+def _read_roots(roots: Iterable[str], links: Iterable[str]) -> list[str]:
     """The whitelist, links as links (`/bin` may be one) together with where they lead.
 
-    A linked file (settings of git often are) is there under its own name as well.
+    A linked file (settings of git often are) is there under its own name as well. `links` are further ones, as far as
+    none of the folders shows them.
     """
     words: list[str] = []
     folders: set[str] = set()
+    shown = {link for link in links if os.path.islink(link)}
     for root in dict.fromkeys(roots):
         path = Path(root)
         if os.path.islink(root) and path.parent == Path("/"):
-            words += ["--symlink", os.readlink(root), root]
+            shown.add(root)
         elif os.path.islink(root) and os.path.isfile(root):
             folders.add(root)
         if os.path.exists(root):
             folders.add(os.path.realpath(root))
+    for link in sorted(shown):
+        if not is_below_any(link, (*folders, "/dev", "/proc")):
+            words += ["--symlink", os.readlink(link), link]
     for folder in sorted(folders):
         if not is_below_any(folder, folders - {folder}) and not is_below_any(folder, ("/dev", "/proc")):
             words += ["--ro-bind", folder, folder]

@@ -24,9 +24,10 @@ class Limits:
 class Policy:
     """What commands may do. All paths are absolute, those of writable folders real ones: see `roots`.
 
-    `read_roots` count only without `read_all`; `protected` paths are read-only inside the writable ones, `denied`
-    ones cannot be read, nor can what matches `denied_globs` later (`denied` holds what matches them now). `own` are
-    our own folders as the environment names them, there or not.
+    `read_roots` count only without `read_all`, as do `links`, the links on the way to what may be used; `protected`
+    paths are read-only inside the writable ones, `denied` ones cannot be read, nor can what matches `denied_globs`
+    later (`denied` holds what matches them now). `own` are our own folders as the environment names them, there or
+    not.
     `extra` are those of `write_roots` that the profile adds. `notices` are sentences for the person to know.
     `explicit`: the person named the profile, so what is missing stops the start.
     """
@@ -34,6 +35,7 @@ class Policy:
     profile: str
     read_all: bool = True
     read_roots: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
     write_all: bool = False
     write_roots: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from grokmini.sandbox.git_folders import git_protected, git_roots
 from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
 from grokmini.sandbox.landlock import SHARED_MEMORY
 from grokmini.sandbox.limits import machine_limits
-from grokmini.sandbox.own_folders import PACKAGE, own_code, own_protected
+from grokmini.sandbox.own_folders import PACKAGE, links_to, own_code, own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.roots import Following
@@ -91,12 +91,17 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
     strict = profile.base == "strict"
     devbox = profile.base == "devbox"
     reads = [_place(path, around, "read", following) for path in profile.read]
+    if strict and "/" in reads:
+        raise SandboxError(
+            "a profile that extends strict cannot read the whole disk", "Extend read-only or workspace."
+        )
     own = () if devbox else tuple(dict.fromkeys(filter(None, (*around.given, *around.own))))
     roots = (*writes, *temp)
     return Policy(
         profile=profile.name,
         read_all=not strict,
         read_roots=_readable(around, list(filter(None, reads)), following) if strict else (),
+        links=_links(profile, around, following) if strict else (),
         write_all=devbox,
         write_roots=tuple(dict.fromkeys(writes)),
         extra=extra,
@@ -191,7 +196,7 @@ def _writable(profile: Profile, around: Around) -> Iterator[str]:
     """The real folders in which a command may have made a link, the folder worked in whatever the profile."""
     yield from (around.cwd, *around.former, *map(os.path.realpath, (*TEMPORARY, *cache_folders(around))))
     for text in profile.write:
-        yield os.path.realpath(unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)))
+        yield os.path.realpath(_named(text, around))
     own = around.env.get("TMPDIR", "")
     if own.startswith("/") and not _why_not_temporary(own, around):
         yield os.path.realpath(own)
@@ -248,14 +253,16 @@ def _temp(around: Around, following: Following) -> tuple[str, ...]:
     return tuple(path for path in dict.fromkeys(filter(None, found)) if os.path.isdir(path))
 
 
+def _named(text: str, around: Around) -> str:
+    return unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home))
+
+
 def _place(text: str, around: Around, key: str, following: Following) -> str:
     if is_glob(text.removesuffix("/**")):
         raise SandboxError(
             f"{key} of a sandbox profile takes folders, not {text!r}", "Only deny takes wildcards."
         )
-    path = following.real(
-        unquoted(anchored(text.removesuffix("/**"), around.cwd, around.home)), f"what commands can {key}"
-    )
+    path = following.real(_named(text, around), f"what commands can {key}")
     if key == "write" and is_below_any(path, _KERNELS) and not is_below(path, SHARED_MEMORY):
         raise SandboxError(
             f"a sandbox profile cannot open {path}: it is the kernel's, and commands get one of their own",
@@ -272,12 +279,28 @@ def _readable(around: Around, reads: list[str], following: Following) -> tuple[s
     return tuple(dict.fromkeys((*_system_roots(around, following), around.cwd, *around.kept, *reads)))
 
 
+def _links(profile: Profile, around: Around, following: Following) -> tuple[str, ...]:
+    """The links on the way to the home folder, to toolchains and to what the profile names: people and programs go by
+    these names, and what may be used is to be found by them.
+    """
+    names = (
+        around.home,
+        *(f"{around.home}/{name}" for name in _TOOLCHAINS),
+        *(folder for folder in _search(around) if folder.startswith("/")),
+        *(_named(text, around) for text in (*profile.read, *profile.write)),
+    )
+    return tuple(dict.fromkeys(link for name in names if following.real(name) for link in links_to(name)))
+
+
+def _search(around: Around) -> list[str]:
+    return around.env.get("PATH", "").split(os.pathsep)
+
+
 def _system_roots(around: Around, following: Following) -> Iterator[str]:
     yield from (path for path in _SYSTEM if os.path.exists(path))
     home = os.path.realpath(around.home)
     yield from (f"{home}/{name}" for name in _TOOLCHAINS if os.path.exists(f"{home}/{name}"))
-    search = around.env.get("PATH", "").split(os.pathsep)
-    for folder in (*search, sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")):
+    for folder in (*_search(around), sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")):
         real = following.real(folder) if folder.startswith("/") else ""
         if real and os.path.isdir(real) and not is_below(home, real) and not _is_ours(real, around):
             yield real

@@ -14,7 +14,7 @@ from grokmini.sandbox.git_folders import git_folders, git_protected, git_roots
 from grokmini.sandbox.profile import Profile, built_in
 from grokmini.sandbox.resolve import Around, make_folders, resolve
 from grokmini.sandbox.secrets import secret_paths
-from tests.sandbox.places import machines, running, said
+from tests.sandbox.places import machines, not_temporary, running, said
 
 
 def _around(tmp_path: Path) -> Around:
@@ -73,6 +73,44 @@ async def test_under_strict_git_knows_its_settings_and_nothing_else_of_the_home_
             assert (await said(runner, command, around.cwd)).startswith("Someone\ncat: ")
 
 
+_TOOL = "#!/bin/sh\necho ran $0\n"
+
+
+async def test_under_strict_what_may_be_used_is_found_by_the_names_that_people_know_it_by() -> None:
+    with not_temporary() as folder:
+        for name in ("work", "disk/home/.local/bin", "disk/nvm/versions/bin", "disk/books", "disk/other"):
+            (folder / name).mkdir(parents=True)
+        home = folder / "home"
+        home.symlink_to("disk/home")
+        (home / ".nvm").symlink_to(folder / "disk/nvm")
+        (home / "books").symlink_to("../books")
+        (home / "other").symlink_to("../other")
+        (folder / "disk/books/one").write_text("a book\n")
+        tools = [home / ".local/bin/tool", home / ".nvm/versions/bin/tool"]
+        for tool in tools:
+            tool.write_text(_TOOL)
+            tool.chmod(0o755)
+        around = Around(str(folder / "work"), str(home), {"PATH": f"{home}/.local/bin:/usr/bin"})
+        profile = Profile("own", "strict", read=("~/books",))
+        command = f"{tools[0]}; {tools[1]}; cat {home}/books/one; ls {home}/other/ 2>/dev/null; ls {home}/"
+        policy = resolve(profile, around, explicit=False)
+        assert f"{folder}/disk/home/other" not in policy.links
+        for machine in machines().values():
+            async with running(policy, machine) as runner:
+                shown = await said(runner, command, around.cwd)
+                assert shown.startswith(f"ran {tools[0]}\nran {tools[1]}\na book\nls: "), shown
+
+
+async def test_under_strict_a_link_that_a_command_may_have_made_is_not_shown() -> None:
+    with not_temporary() as folder:
+        for name in ("work", "secret"):
+            (folder / name).mkdir()
+        (folder / "work/books").symlink_to(folder / "secret")
+        around = Around(str(folder / "work"), str(folder), {"PATH": f"{folder}/work/books:/usr/bin"})
+        policy = resolve(Profile("own", "strict", read=("books",)), around, explicit=False)
+        assert not [link for link in policy.links if link.startswith(str(folder))]
+
+
 def test_strict_reads_toolchains_with_what_their_shims_look_for_and_no_keys_beside_them(tmp_path: Path) -> None:
     around = _around(tmp_path)
     for name in (".pyenv/libexec", ".asdf/lib", ".local/share/uv/tools", ".local/share/uv/credentials"):
@@ -111,6 +149,11 @@ def test_a_profile_cannot_open_our_own_folders(tmp_path: Path) -> None:
 def test_a_profile_cannot_open_what_is_the_kernels(tmp_path: Path, path: str) -> None:
     with pytest.raises(SandboxError, match=f"cannot open {path}: it is the kernel's"):
         resolve(Profile("a", "workspace", write=(path,)), _around(tmp_path), explicit=True)
+
+
+def test_a_profile_cannot_add_the_whole_disk_to_what_strict_reads(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="whole disk"):
+        resolve(Profile("a", "strict", read=("/",)), _around(tmp_path), explicit=True)
 
 
 def test_a_profile_may_open_the_shared_memory_of_the_machine(tmp_path: Path) -> None:

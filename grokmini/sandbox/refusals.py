@@ -7,13 +7,16 @@ that, and the person could have done it themself. Looks at the disk; runs nothin
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from grokmini.files.regular import read_start
 from grokmini.sandbox.command_rules import CommandRules
 from grokmini.sandbox.error_lines import ErrorLine, Trouble, error_lines
 from grokmini.sandbox.plan import is_unconfined
@@ -31,6 +34,15 @@ _BRANCH_DELETED: Final = re.compile(
     r"^error: could not write config file .*\nwarning: Update of config-file failed\n", re.M
 )
 """What git says when it deleted a branch and could not look for settings of it: the branch is gone all the same."""
+_NOT_FOUND: Final = re.compile(
+    r"^(?:\S*sh: (?:line )?(?:\d+: )?|(?:\S*/)?(?:env|timeout|nohup|xargs): (?:failed to run command )?)"
+    r"['‘]?([^\s:'‘’]+)['’]?: (?:command not found|not found|no such file or directory|permission denied|"
+    r"cannot execute: required file not found)$",
+    re.I | re.M,
+)
+"""What is said of a program that is not there, or not what is to run it. Shells name no path then."""
+_MOST_PROGRAMS: Final = 20
+_MOST_OF_A_LINE: Final = 512
 _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 
 
@@ -65,6 +77,8 @@ def refusals(
             found.setdefault(one.rule, one._replace(said=line.text))
         if len(found) >= MAX_FOUND:
             break
+    for one in judge.unseen_programs(output) if not found else ():
+        found.setdefault(one.rule, one)
     for host, rule, hint in refused_network(output, policy) if not found else ():
         found.setdefault(rule, Refusal(host, rule, hint, "network"))
     for program, rule, hint in refused_power(output):
@@ -102,6 +116,23 @@ class _Judge:
             if one := self._refused(path, line):
                 yield one
                 return
+
+    def unseen_programs(self, output: str) -> Iterator[Refusal]:
+        """Programs that the person has and a command does not see, or whose interpreter it does not."""
+        if self._policy.read_all:
+            return
+        for match in itertools.islice(_NOT_FOUND.finditer(output), _MOST_PROGRAMS):
+            program = shutil.which(match[1])
+            for path in (program, _interpreter(program)) if program else ():
+                real = os.path.realpath(path) if path else ""
+                if real and (rule := self._unreadable(real)) and _can_read(real):
+                    yield Refusal(
+                        real,
+                        f"{rule} (sandbox profile {self._policy.profile})",
+                        "do without it, or tell the user that it is needed",
+                        "read",
+                        match[0],
+                    )
 
     def _refused(self, path: str, line: ErrorLine) -> Refusal | None:
         real = os.path.realpath(path)
@@ -203,6 +234,16 @@ def _can_write(path: str, said: str) -> bool:
     if _CHANGES.search(said) and status.st_uid == os.geteuid():
         return True
     return bool(_REPLACES.search(said)) and os.access(Path(path).parent, os.W_OK | os.X_OK)
+
+
+def _interpreter(path: str) -> str:
+    """What a script names to run it; empty for other files."""
+    try:
+        words = read_start(Path(path), _MOST_OF_A_LINE)
+    except OSError:
+        return ""
+    found = re.match(rb"#!\s*(/[^\s\0]*)", words)
+    return os.fsdecode(found[1]) if found else ""
 
 
 def _is_no_program(path: str) -> bool:

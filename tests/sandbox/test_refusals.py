@@ -229,6 +229,41 @@ async def test_what_strict_does_not_show_is_told(
     assert all(f"the system, toolchains and {ground.project}" in one.rule for one in found)
 
 
+@each_machine
+@pytest.mark.parametrize("start", ["{n}", "sh -c {n}", "env {n}", "timeout 5 {n}", "$home/bin/{n}"])
+@pytest.mark.parametrize(("name", "at"), [("linked", "tools/linked"), ("scripted", "tools/run")])
+async def test_a_program_that_strict_does_not_show_is_told(
+    ground: Ground, machine: Mechanisms, monkeypatch: pytest.MonkeyPatch, start: str, name: str, at: str
+) -> None:
+    tools, programs = ground.home / "tools", ground.home / "bin"
+    for folder in (tools, programs):
+        folder.mkdir()
+    for path, text in (
+        (tools / "linked", "#!/bin/sh\n"),
+        (tools / "run", "#!/bin/sh\n"),
+        (programs / "scripted", f"#!{tools}/run\n"),
+    ):
+        path.write_text(text)
+        path.chmod(0o755)
+    (programs / "linked").symlink_to(tools / "linked")
+    monkeypatch.setenv("PATH", f"{programs}:{ENV['PATH']}")
+    shown = ("/usr", "/bin", "/lib", "/lib64", "/etc", str(programs), str(ground.project))
+    policy = ground.policy("strict", read_all=False, read_roots=shown)
+    command = f'PATH="$home/bin:$PATH"; {start.format(n=name)}'
+    found = await told(ground, command, policy, machine)
+    assert [(one.path, one.kind) for one in found] == [(str(ground.home / at), "read")]
+    assert await told(ground, "nothing-of-this-name", policy, machine) == ()
+
+
+def test_a_pipe_in_the_place_of_a_program_keeps_nobody_waiting(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(ground.project / "pipe", 0o755)
+    monkeypatch.setenv("PATH", str(ground.project))
+    policy = ground.policy("strict", read_all=False, read_roots=(str(ground.project),))
+    assert refusals("sh: 1: pipe: not found\n", policy, str(ground.project)) == ()
+
+
 async def test_a_profile_that_only_reads_names_the_file_in_the_project(ground: Ground) -> None:
     for command, name in [
         ("touch new", "new"),

@@ -239,7 +239,7 @@ class InlineApp:
         if isinstance(event, SessionStarted):
             if not self._welcomed:
                 self._welcome()
-            if event.resumed:
+            if event.resumed and not self.opened.watched:
                 self._stock = self._life.start(self._take_stock(self.opened))
         self._changed()
 

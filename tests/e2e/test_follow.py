@@ -74,6 +74,23 @@ def test_a_second_window_watches_and_takes_over_when_the_first_leaves(place: Pla
     assert asked[-3:] == ["question one", "question two", "question three"]
 
 
+def test_a_session_that_was_taken_up_again_elsewhere_is_watched_as_any_other(
+    place: Place, tmp_path: Path
+) -> None:
+    answers = [reply("one is done"), reply("two is done"), reply("three is done")]
+    with ModelServer(answers) as server, two_windows(place, server, tmp_path) as (first, second):
+        assert place.run("-p", "question one", server=server).returncode == 0
+        first.start("-c")
+        first.prompt("question two")
+        first.see("two is done")
+        second.start("--follow")
+        second.see("two is done")
+        second.see_on_screen("watching")
+        first.prompt("question three")
+        second.see("three is done")
+        assert second.leave() == 0
+
+
 def test_what_is_asked_in_the_other_window_is_seen_and_not_answered_here(place: Place, tmp_path: Path) -> None:
     answers = [reply(calls=[call("run_terminal_command", command="touch made")]), reply("it is made")]
     with ModelServer(answers) as server, two_windows(place, server, tmp_path) as (first, second):

@@ -13,7 +13,8 @@ ABOUT: Final = (
     "A project's file may add names. It cannot redefine one of yours or a built-in one. A profile of it that grants "
     "more than workspace (it writes elsewhere, sets variables, or extends devbox) is asked about at a terminal once, "
     "and again when it changes; elsewhere it is refused until you agree by `grokmini sandbox trust NAME`.",
-    "A relative path is one of the folder that is worked in, ~/ one of your home. Lists add to those of the profile "
+    "A relative path is one of the folder that is worked in, ~/ one of your home; variables such as $HOME, ~NAME and a "
+    "leading ! are refused, since they would not mean what a shell makes of them. Lists add to those of the profile "
     "that is extended.",
 )
 

@@ -60,6 +60,11 @@ class SessionSandbox:
         return self._choice.profile.name
 
     @property
+    def digest(self) -> str:
+        """What the project wrote of the profile, as a hash; empty where it is not the project's."""
+        return self._choice.profile.digest
+
+    @property
     def explicit(self) -> bool:
         """Whether a person named the profile."""
         return self._choice.explicit

@@ -171,7 +171,8 @@ async def _confined(
     Raises `SandboxError`; the files are then closed.
     """
     directory = opened.directory if root.options.save and root.places is not None else None
-    known = opened.summary.sandbox_profile
+    summary = opened.summary
+    known = summary.sandbox_profile
     async with AsyncExitStack() as unless_proved:
         unless_proved.push_async_callback(opened.files.close)
         sandbox = SessionSandbox(root, choose(root, known, ask), directory, mechanisms)
@@ -179,8 +180,8 @@ async def _confined(
             unless_proved.push_async_callback(sandbox.runner.close)
             await sandbox.prove()
         unless_proved.pop_all()
-    if sandbox.explicit and sandbox.profile != known:
-        opened.files.runs_under(sandbox.profile)
+    if sandbox.explicit and (sandbox.profile, sandbox.digest) != (known, summary.sandbox_digest):
+        opened.files.runs_under(sandbox.profile, sandbox.digest)
     return sandbox
 
 
@@ -278,6 +279,12 @@ def _announce(base: _Base) -> None:
         stream.emit(Notice("info", text, "resumed"))
     if opened.summary.sandbox_profile == OFF == sandbox.profile and not root.options.sandbox:
         text = "This session goes on without a sandbox, as it was left; /sandbox workspace confines it."
+        stream.emit(Notice("warning", text, "sandbox"))
+    if sandbox.profile == opened.summary.sandbox_profile and sandbox.digest != opened.summary.sandbox_digest:
+        text = (
+            f"The project's sandbox profile {sandbox.profile} is not what it was when this session ran under it last; "
+            "/sandbox shows what holds now."
+        )
         stream.emit(Notice("warning", text, "sandbox"))
     worked_in = opened.summary.current_cwd or opened.summary.cwd
     if opened.items and worked_in != join_surrogates(str(root.cwd)):

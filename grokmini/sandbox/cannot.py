@@ -40,7 +40,8 @@ LIMITS: Final = (
     Limit(
         "Project writable",
         "A command that makes .git or .grokmini can also fill it, hooks and settings too: both are kept from the next "
-        "command on. A .git/commondir that a command leaves counts until it ends, then it is taken away.",
+        "command on. A .git/commondir that a command leaves counts until it ends, then it is taken away. Repositories "
+        "inside of the project that are none of its submodules can be given hooks and settings.",
         lambda policy, _: bool(policy.write_roots) and not policy.write_all,
     ),
     Limit(

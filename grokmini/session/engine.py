@@ -260,7 +260,7 @@ class SessionEngine:
         self._parts.record.runs_with(self._live.model.name, self._live.mode)
 
     async def _sandbox_changed(self, done: SandboxDone) -> None:
-        self._parts.record.runs_under(done.profile)
+        self._parts.record.runs_under(done.profile, done.digest)
         await self._add(
             f"The user set the sandbox profile to {done.profile}. {done.told}", SyntheticReason.SYSTEM_REMINDER
         )
@@ -362,7 +362,7 @@ class SessionEngine:
             elif isinstance(work, TitleDone):
                 await self._titles.finished(work)
             elif isinstance(work, SandboxDone):
-                self._parts.record.runs_under(work.profile)
+                self._parts.record.runs_under(work.profile, work.digest)
         return [f"{task.get_name()} did not stop in {STEP_SECONDS:g} s" for task in late]
 
 

@@ -59,8 +59,8 @@ class SessionRecord(Protocol):
     def runs_with(self, model: str, mode: PermissionMode) -> None:
         """The model and the permission mode in force: with these it goes on when it is resumed."""
 
-    def runs_under(self, profile: str) -> None:
-        """The sandbox profile in force: with this it goes on when it is resumed."""
+    def runs_under(self, profile: str, digest: str) -> None:
+        """The sandbox profile in force: with this it goes on when it is resumed. `digest` is that of a project's."""
 
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on."""

@@ -24,9 +24,10 @@ _OPTIONS = (PermissionOption("1", "yes", "allow"), PermissionOption("3", "no", "
 
 
 class SandboxDone(msgspec.Struct, frozen=True):
-    """The sandbox was changed; `told` is what the model hears of it."""
+    """The sandbox was changed; `told` is what the model hears of it, `digest` is that of a project's profile."""
 
     profile: str
+    digest: str
     told: str
 
 
@@ -97,7 +98,7 @@ class Sandboxing:
         except OSError as error:
             self._refuse(_of_the_machine(error))
         else:
-            self._done(SandboxDone(offer.profile.name, offer.in_words))
+            self._done(SandboxDone(offer.profile.name, offer.profile.digest, offer.in_words))
 
     async def _allowed(self, former: str, offer: SandboxOffer) -> bool:
         name = offer.profile.name

@@ -120,9 +120,9 @@ class SessionFiles(SessionSpill):
         """The model and the permission mode that going on with the session starts with."""
         self._put(ChangeSummary({"model": model, "mode": mode.value}))
 
-    def runs_under(self, profile: str) -> None:
-        """The sandbox profile that going on with the session starts with."""
-        self._put(ChangeSummary({"sandbox_profile": profile}))
+    def runs_under(self, profile: str, digest: str) -> None:
+        """The sandbox profile that going on with the session starts with, and the digest of one that is a project's."""
+        self._put(ChangeSummary({"sandbox_profile": profile, "sandbox_digest": digest}))
 
     def directory_changed(self, cwd: str) -> None:
         """The session works elsewhere from now on; its files stay where they are."""

@@ -28,7 +28,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     `cwd` is where the session is filed and never changes; `current_cwd` is where it works now. `tokens` is the
     estimated size of the next request, `messages` the number of items, `usage` the session's bill by model and
     `usage_rows` the same by kind of work, then model.
-    `pinned` keeps it from clean-up; `mode` and `sandbox_profile` are what it ran under last.
+    `pinned` keeps it from clean-up; `mode` and `sandbox_profile` are what it ran under last, `sandbox_digest` tells a
+    project's profile from what the project made of it since.
     """
 
     session_id: str
@@ -51,6 +52,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     pinned: bool = False
     mode: str = ""
     sandbox_profile: str = ""
+    sandbox_digest: str = ""
     usage: dict[str, Usage] = {}
     usage_rows: dict[str, dict[str, Usage]] = {}
 

@@ -246,6 +246,29 @@ async def test_a_projects_profile_that_grants_more_needs_one_yes_and_again_when_
     assert not (place / "not-agreed").exists()
 
 
+async def test_a_projects_profile_that_was_changed_since_is_told_when_the_session_goes_on(place: Path) -> None:
+    def is_told(driver: Driver) -> bool:
+        return any("is not what it was" in notice.text for notice in driver.of(events.Notice))
+
+    folder = place / "work/.grokmini"
+    folder.mkdir()
+    profiles = folder / "sandbox.toml"
+    profiles.write_text('[profiles.build]\nextends = "strict"\n')
+    with ModelServer([reply("ok")] * 4) as server:
+        async with driven(place, server, sandbox="build") as driver:
+            await driver.ask("hello")
+        async with driven(place, server, continue_last=True) as driver:
+            await driver.ask("hello")
+            assert not is_told(driver)
+        profiles.write_text('[profiles.build]\nextends = "workspace"\n')
+        async with driven(place, server, continue_last=True) as driver:
+            await driver.ask("hello")
+            assert is_told(driver)
+        async with driven(place, server, continue_last=True) as driver:
+            await driver.ask("hello")
+            assert not is_told(driver)
+
+
 NO_LAYER = Mechanisms(0, False, None, False, {"landlock": "none", "bubblewrap": "bwrap is not installed"})
 
 

@@ -29,15 +29,22 @@ from tests.sandbox.places import machines, read, running, workspace
 
 NAMES = ("RLIMIT_CORE", "RLIMIT_NPROC", "RLIMIT_FSIZE", "RLIMIT_DATA")
 ASK = f"""
-import resource
+import resource, sys, time
+until = time.monotonic() + float(sys.argv[1])
 print({{name: resource.getrlimit(getattr(resource, name)) for name in {NAMES}}})
-print(open('/proc/self/oom_score_adj').read())
+while (score := int(open('/proc/self/oom_score_adj').read())) != {OOM_SCORE} and time.monotonic() < until:
+    time.sleep(0.01)
+print(score)
 """
 
 
-async def limits_in(runner: CommandRunner, cwd: Path) -> tuple[dict[str, tuple[int, int]], int]:
-    """What a command says of its limits and of how soon the kernel would end it."""
-    handle = await runner.start(CommandSpec((PYTHON, "-I", "-S", "-c", ASK), cwd, {}))
+async def limits_in(
+    runner: CommandRunner, cwd: Path, patience: float = 0.0
+) -> tuple[dict[str, tuple[int, int]], int]:
+    """What a command says of its limits and of how soon the kernel would end it, which may take some seconds to come
+    from outside.
+    """
+    handle = await runner.start(CommandSpec((PYTHON, "-I", "-S", "-c", ASK, str(patience)), cwd, {}))
     limits, score = (await read(handle)).decode().split("\n")[:2]
     found: dict[str, Any] = eval(limits)
     return found, int(score)
@@ -61,7 +68,7 @@ async def test_a_command_without_a_sandbox_has_limits_too(tmp_path: Path) -> Non
     before = [resource.getrlimit(getattr(resource, name)) for name in NAMES]
     runner = UnconfinedRunner()
     try:
-        limits, score = await limits_in(runner, tmp_path)
+        limits, score = await limits_in(runner, tmp_path, patience=20.0)
     finally:
         await runner.close()
     assert limits["RLIMIT_CORE"][0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from grokmini.protocol import commands, events
 from grokmini.protocol.items import AssistantItem, SyntheticReason, ToolResultItem, UserItem
 from grokmini.protocol.permission import PermissionAnswer
 from tests.fakes.model_server import ModelServer, call, failure, reply, usage_of
+from tests.sandbox.liveness import alive, seen_from_here
 from tests.session.sessions import session
 
 
@@ -117,6 +119,13 @@ async def test_cancelling_a_stream_keeps_what_was_said_and_closes_the_connection
         assert SyntheticReason.INTERRUPTION in reasons
 
 
+def running_in(folder: Path, file: str) -> int | None:
+    """Our own number for the shell that wrote its own there; None while it does not run yet."""
+    path = folder / file
+    text = path.read_text().strip() if path.exists() else ""
+    return seen_from_here(int(text), folder) if text else None
+
+
 async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_no_process(
     tmp_path: Path,
 ) -> None:
@@ -124,8 +133,8 @@ async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_n
     with ModelServer([reply(calls=calls), reply("ok")], strict=True) as server:  # type: ignore[arg-type]
         async with session(tmp_path, server, mode="always-approve") as driver:
             driver.prompt("go")
-            for _ in calls:
-                await driver.until(events.ToolStarted)
+            while None in (pids := [running_in(tmp_path, f"pid{n}") for n in range(3)]):
+                await asyncio.sleep(0.01)
             driver.send(commands.CancelTurn())
             ended = await driver.until(events.TurnEnded)
             assert ended.outcome == "cancelled"
@@ -133,9 +142,7 @@ async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_n
         assert [item.status for item in driver.history() if isinstance(item, ToolResultItem)] == [
             "cancelled"
         ] * 3
-        for file in tmp_path.glob("pid*"):
-            if text := file.read_text().strip():
-                assert not Path(f"/proc/{text}").exists()
+        assert [pid for pid in pids if pid and alive(pid)] == []
 
 
 async def test_prompts_sent_while_a_turn_runs_wait_and_run_in_order(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def git_folder_of(marker: str | Path) -> str:
     named = text.removeprefix(_POINTS_TO).strip()
     if not text.startswith(_POINTS_TO) or not named:
         raise OSError("it names no folder")
-    return _real_below(os.path.dirname(marker), named)  # noqa: PTH120 - a text
+    return _real_below(Path(marker).parent, named)
 
 
 def common_folder(folder: str | Path) -> str:
@@ -44,13 +44,13 @@ def common_folder(folder: str | Path) -> str:
     if not os.path.lexists(pointer):
         return str(folder)
     named = os.fsdecode(read_start(pointer, MAX_POINTER_BYTES)).strip()
-    return _real_below(str(folder), named)
+    return _real_below(Path(folder), named)
 
 
-def _real_below(folder: str, named: str) -> str:
+def _real_below(folder: Path, named: str) -> str:
     if "\0" in named:
         raise OSError("it names no path")
-    return os.path.realpath(os.path.join(folder, named))  # noqa: PTH118 - it may be absolute
+    return os.path.realpath(folder / named)
 
 
 def executable_setting(file: Path) -> str:

@@ -7,6 +7,7 @@ applies the plan; kernels that know fewer rights (the ABI number) get a smaller 
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -76,6 +77,11 @@ class LandlockPlan(NamedTuple):
     scoped: int
     size: int
     rules: tuple[tuple[str, int], ...]
+
+    @property
+    def attribute(self) -> bytes:
+        """The kernel's `landlock_ruleset_attr`."""
+        return struct.pack("=QQQ", self.handled_files, self.handled_network, self.scoped)[: self.size]
 
 
 def known_rights(abi: int) -> int:

@@ -76,9 +76,8 @@ class Kernel:
 
 def make_ruleset(kernel: Kernel, plan: dict[str, Any]) -> tuple[int, list[str]]:
     """The Landlock ruleset of the plan as a descriptor, and the paths that were not there."""
-    attribute = struct.pack("=QQQ", plan["handled_files"], plan["handled_network"], plan["scoped"])
-    size = plan["size"]
-    ruleset = kernel.syscall("landlock ruleset", LANDLOCK_CREATE_RULESET, attribute[:size], size, 0)
+    attribute = plan["attribute"]
+    ruleset = kernel.syscall("landlock ruleset", LANDLOCK_CREATE_RULESET, attribute, len(attribute), 0)
     missing = []
     for path, rights in plan["rules"]:
         try:

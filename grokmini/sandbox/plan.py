@@ -39,7 +39,8 @@ def launcher_plan(
     landlock = program = None
     if not free and mechanisms.landlock_abi:
         wanted = landlock_plan(policy, mechanisms.landlock_abi, private_devices=mounted)
-        landlock = wanted._replace(rules=_held_rules(wanted.rules, policy, held or {}))._asdict()
+        rules = _held_rules(wanted.rules, policy, held or {})
+        landlock = {"attribute": wanted.attribute, "rules": rules}
     if not free and mechanisms.seccomp:
         program = packed(filter_program(platform.machine(), socket_mode(policy)))
     return {

@@ -44,10 +44,11 @@ def test_doctor_fails_a_model_that_calls_no_tools(place: Place) -> None:
     assert "!   tool call" in done.stdout
 
 
-def test_doctor_without_a_model_says_how_to_connect_one(place: Place) -> None:
+def test_doctor_without_a_model_looks_at_the_sandbox_and_says_how_to_connect_one(place: Place) -> None:
     done = place.run("doctor")
     assert done.returncode == 2
-    assert "grokmini demo" in done.stderr
+    assert "ok  sandbox " in done.stdout
+    assert "no model is set up" in done.stderr and "grokmini demo" in done.stderr
 
 
 def test_models_tells_what_can_be_used_and_what_is_missing(place: Place) -> None:

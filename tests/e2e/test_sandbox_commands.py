@@ -103,13 +103,6 @@ def test_a_file_of_profiles_that_is_no_toml_is_told_with_the_place(place: Place)
     assert "line 2" in done.stderr
 
 
-def test_without_a_model_doctor_still_looks_at_the_sandbox(place: Place) -> None:
-    done = place.run("doctor")
-    assert done.returncode == 2
-    assert "ok  sandbox " in done.stdout
-    assert "no model is set up" in done.stderr
-
-
 def test_explain_says_that_a_profile_is_not_agreed_to_yet(place: Place) -> None:
     folder = place.project / ".grokmini"
     folder.mkdir()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ import pytest
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.file_guard import FileGuard, FileRefusedError
+from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.profile import Profile, built_in
 from grokmini.sandbox.resolve import Around, make_folders, resolve
@@ -46,16 +48,22 @@ def around_of(home: Path, cwd: Path, *, temp: Path | None = None, cache: Path | 
     )
 
 
-def runner_for(around: Around, machine: Mechanisms, profile: Profile = WORKSPACE) -> SandboxedRunner:
+@asynccontextmanager
+async def confining(
+    around: Around, machine: Mechanisms, profile: Profile = WORKSPACE
+) -> AsyncIterator[SandboxedRunner]:
     """A runner as a session has it: the profile is looked at anew before each command."""
-    policy = resolve(profile, around, explicit=False)
+
+    def now() -> Policy:
+        return resolve(profile, around, explicit=False)
+
+    policy = now()
     make_folders(policy)
-    return SandboxedRunner(
-        policy,
-        mechanisms=machine,
-        rescan=lambda: resolve(profile, around, explicit=False),
-        best_effort=True,
-    )
+    runner = SandboxedRunner(policy, mechanisms=machine, rescan=now, best_effort=True)
+    try:
+        yield runner
+    finally:
+        await runner.close()
 
 
 class Attack(NamedTuple):
@@ -135,8 +143,7 @@ async def test_a_writable_folder_made_a_link_leads_neither_command_nor_tool_else
 ) -> None:
     attack = attack_on(kind, home, tmp_path)
     victim = home / "victim"
-    runner = runner_for(attack.around, machine, attack.profile)
-    try:
+    async with confining(attack.around, machine, attack.profile) as runner:
         await said(runner, attack.script, attack.around.cwd)
         linked = os.path.realpath(attack.target) == str(victim)
         for _ in range(2):
@@ -153,8 +160,6 @@ async def test_a_writable_folder_made_a_link_leads_neither_command_nor_tool_else
         assert not may_write(runner, victim)
         assert os.listdir(victim) == []
         assert linked or machine.bwrap or kind == "a root of one's own that is not there", "the attack is none"
-    finally:
-        await runner.close()
 
 
 @each_machine
@@ -163,8 +168,7 @@ async def test_what_is_left_out_since_it_became_a_link_is_told_and_comes_back_wi
 ) -> None:
     temp = tmp_path / "t/u"
     around = around_of(home, home / "proj", temp=temp)
-    runner = runner_for(around, machine)
-    try:
+    async with confining(around, machine) as runner:
         await runner.prepare()
         assert not runner.enforcement.notices
         temp.rename(tmp_path / "kept")
@@ -176,8 +180,6 @@ async def test_what_is_left_out_since_it_became_a_link_is_told_and_comes_back_wi
         (tmp_path / "kept").rename(temp)
         await said(runner, f"echo x >{temp}/new", around.cwd)
         assert (temp / "new").exists() and not runner.enforcement.notices
-    finally:
-        await runner.close()
 
 
 @each_machine
@@ -186,8 +188,7 @@ async def test_a_project_made_anew_at_its_place_is_worked_in_as_before(
 ) -> None:
     cwd = home / "deep/proj"
     around = around_of(home, cwd)
-    runner = runner_for(around, machine)
-    try:
+    async with confining(around, machine) as runner:
         await said(runner, "echo x >first", cwd)
         cwd.rename(home / "old")
         cwd.mkdir()
@@ -202,8 +203,6 @@ async def test_a_project_made_anew_at_its_place_is_worked_in_as_before(
         (home / "deeper").rename(home / "deep")
         await said(runner, "echo x >fourth", cwd)
         assert (cwd / "fourth").exists()
-    finally:
-        await runner.close()
 
 
 async def test_no_folder_above_a_writable_one_is_renamed_within_a_command(tmp_path: Path, home: Path) -> None:
@@ -211,8 +210,7 @@ async def test_no_folder_above_a_writable_one_is_renamed_within_a_command(tmp_pa
     temp = tmp_path / "t/u/v"
     around = around_of(home, cwd, temp=temp, cache=tmp_path / "c/ours")
     profile = Profile("mine", "workspace", write=(str(tmp_path / "w/x/y"),))
-    runner = runner_for(around, machines()["all"], profile)
-    try:
+    async with confining(around, machines()["all"], profile) as runner:
         folders = [
             tmp_path / name for name in ["a", "a/b", "t", "t/u", "c", "c/ours", "c/ours/tools", "w", "w/x"]
         ]
@@ -222,8 +220,6 @@ async def test_no_folder_above_a_writable_one_is_renamed_within_a_command(tmp_pa
         text = await said(runner, f'python3 -c "{program}" {words}', cwd)
         assert text == "kept\n" * len(folders)
         assert [folder.stat().st_ino for folder in folders] == before
-    finally:
-        await runner.close()
 
 
 @each_machine
@@ -232,12 +228,9 @@ async def test_a_root_of_ones_own_that_is_not_there_is_made_at_the_start(
 ) -> None:
     around = around_of(home, home / "proj")
     profile = Profile("mine", "workspace", write=(str(home / "out/deep"), "build-out"))
-    runner = runner_for(around, machine, profile)
-    try:
+    async with confining(around, machine, profile) as runner:
         await said(runner, f"echo x >{home}/out/deep/new; echo x >build-out/new", around.cwd)
         assert (home / "out/deep/new").exists() and (home / "proj/build-out/new").exists()
-    finally:
-        await runner.close()
 
 
 def test_a_link_where_commands_write_is_not_followed_at_the_start_and_elsewhere_it_is(home: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from grokmini.protocol import commands, events
 from grokmini.protocol.permission import PermissionAnswer
 from tests.fakes.model_server import ModelServer, reply
+from tests.session.sessions import Driver
 from tests.session.test_escalation import ALWAYS, YES, answer, bash, driven, leave_question, place, results
 
 __all__ = ["place"]
@@ -60,11 +63,10 @@ async def test_what_a_command_left_behind_does_not_run_outside_with_the_next_yes
     assert sorted(path.name for path in (place / "out").iterdir()) == ["new"]
 
 
-async def switch_off(driver: object) -> None:
-    driver.send(commands.SetSandbox("off"))  # type: ignore[attr-defined]
-    asked = await driver.until(events.PermissionAsked)  # type: ignore[attr-defined]
-    driver.send(commands.AnswerPermission(asked.request_id, YES))  # type: ignore[attr-defined]
-    await driver.until(events.SandboxChanged)  # type: ignore[attr-defined]
+async def switch_off(driver: Driver) -> None:
+    driver.send(commands.SetSandbox("off"))
+    answer(driver, await driver.until(events.PermissionAsked), YES)
+    await driver.until(events.SandboxChanged)
 
 
 @pytest.mark.parametrize("way", list(OPENLY))
@@ -149,33 +151,37 @@ async def test_a_command_that_needs_what_cannot_go_along_is_not_asked_about(plac
         assert "write its value into the command" in text
 
 
+@asynccontextmanager
+async def asked_to_leave(
+    place: Path, first: str, stopped: str
+) -> AsyncIterator[tuple[Driver, events.PermissionAsked]]:
+    """A session that ran one command, and asks whether to run the next one outside."""
+    script = [reply(calls=[bash(first)]), reply(calls=[bash(stopped)]), reply("done")]
+    with ModelServer(script, strict=True) as server:
+        async with driven(place, server) as driver:
+            driver.prompt("go")
+            yield driver, await leave_question(driver)
+
+
 async def test_the_folder_of_a_run_outside_is_shown_as_what_it_really_is(place: Path) -> None:
     (place / "work/real").mkdir()
     (place / "work/link").symlink_to("real")
     command = f"pwd > {place}/out/new"
-    script = [reply(calls=[bash("cd link")]), reply(calls=[bash(command)]), reply("done")]
-    with ModelServer(script, strict=True) as server:
-        async with driven(place, server) as driver:
-            driver.prompt("go")
-            asked = await leave_question(driver)
-            assert f"{os.sep}work/real · sandbox" in asked.details[1]
-            answer(driver, asked, YES)
-            await driver.until(events.TurnEnded)
+    async with asked_to_leave(place, "cd link", command) as (driver, asked):
+        assert f"{os.sep}work/real · sandbox" in asked.details[1]
+        answer(driver, asked, YES)
+        await driver.until(events.TurnEnded)
     assert (place / "out/new").read_text() == f"{place}/work/real\n"
 
 
 async def test_a_folder_that_became_a_link_before_the_answer_is_not_entered(place: Path) -> None:
     (place / "work/sub").mkdir()
     command = f"pwd > {place}/out/new"
-    script = [reply(calls=[bash("cd sub")]), reply(calls=[bash(command)]), reply("done")]
-    with ModelServer(script, strict=True) as server:
-        async with driven(place, server) as driver:
-            driver.prompt("go")
-            asked = await leave_question(driver)
-            (place / "work/sub").rmdir()
-            (place / "work/sub").symlink_to(place / "home")
-            answer(driver, asked, YES)
-            await driver.until(events.TurnEnded)
+    async with asked_to_leave(place, "cd sub", command) as (driver, asked):
+        (place / "work/sub").rmdir()
+        (place / "work/sub").symlink_to(place / "home")
+        answer(driver, asked, YES)
+        await driver.until(events.TurnEnded)
         assert "became a link meanwhile" in results(driver)[1].prompt_text
     assert not (place / "out/new").exists()
 

@@ -10,7 +10,7 @@ import time
 from grokmini.cli.choose_model import find_model
 from grokmini.cli.faults import fault
 from grokmini.cli.options import Options
-from grokmini.cli.report import complain, say, say_as_is
+from grokmini.cli.report import complain, say, say_as_is, tell
 from grokmini.cli.root import load_root
 from grokmini.cli.wire import Wired, open_session
 from grokmini.headless.formats import Format, JsonFormat, PlainFormat, StreamJsonFormat
@@ -189,11 +189,11 @@ def _kind_of(error: GrokminiError) -> str:
 def _progress() -> Progress:
     """Steps are shown when stderr is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        return Progress(say, say, None, 0)
+        return Progress(tell, say, None, 0)
     from grokmini.render.capabilities import detect
     from grokmini.render.linear import LinearView
 
     width = os.get_terminal_size(sys.stderr.fileno()).columns
     found = detect(os.environ, is_tty=True, width=width, encoding=sys.stderr.encoding)
     view = LinearView(width=found.width, unicode=found.unicode, show_reasoning=False)
-    return Progress(say, say_as_is, view, found.colour_level)
+    return Progress(tell, say_as_is, view, found.colour_level)

@@ -29,6 +29,11 @@ def _fitted(text: str) -> str:
     return textwrap.fill(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
+def tell(text: str) -> None:
+    """One thing on stderr, made harmless; a terminal gets it broken between words."""
+    say(_fitted(text))
+
+
 def say(text: str) -> None:
     """One or more lines on stderr, made harmless."""
     say_as_is(sanitise(text) + "\n")

@@ -48,7 +48,7 @@ class SandboxNotices:
             return
         for text in now.notices:
             if text not in self._told_notices:
-                emit(Notice("warning", join_surrogates("\n".join(_wrapped(text))), "sandbox"))
+                emit(Notice("warning", join_surrogates(text), "sandbox"))
         self._told_notices.update(now.notices)
         if now.lost == self._told_lost:
             return
@@ -59,7 +59,9 @@ class SandboxNotices:
 
 
 def losses_text(profile: str, now: Enforcement) -> str:
-    """What is not enforced of a profile, what commands do without, and how to get it; in lines that fit 80 columns."""
+    """What is not enforced of a profile, what commands do without, and how to get it: a list in lines that fit 80
+    columns, or one line where it is a single thing.
+    """
     from grokmini.sandbox.degraded import parted
 
     lost, without = parted(now.lost)
@@ -72,7 +74,7 @@ def losses_text(profile: str, now: Enforcement) -> str:
     )
     if len(lost) < 2:
         told = f"{head} {lost[0]}." if lost else ""
-        return "\n".join(_wrapped(" ".join(filter(None, (*begin, told, *further)))))
+        return " ".join(filter(None, (*begin, told, *further)))
     items = (line for text in lost for line in _wrapped(f"- {text}", "  "))
     ends = (line for text in further for line in _wrapped(text))
     return "\n".join((*(line for text in begin for line in _wrapped(text)), head, *items, *ends))

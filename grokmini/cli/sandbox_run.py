@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grokmini.cli.option import CommandSpec, Option
-from grokmini.cli.report import say
+from grokmini.cli.report import tell
 from grokmini.cli.sandbox_explain import PROFILE
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     finally:
         await runner.close()
     if status.lost:
-        say(f"! {argv[0]} was killed, since what watches over it died; how far it got is not known")
+        tell(f"! {argv[0]} was killed, since what watches over it died; how far it got is not known")
     return status.code if status.code is not None else 128 + (status.signal or 0)
 
 
@@ -94,9 +94,9 @@ def _tell(profile: str, now: Enforcement) -> None:
     from grokmini.sandbox.degraded import breaks_promises
 
     if breaks_promises(now.lost):
-        say(f"! {losses_text(profile, now)}")
+        tell(f"! {losses_text(profile, now)}")
     for notice in now.notices:
-        say(f"! {notice}")
+        tell(f"! {notice}")
 
 
 async def _tell_stopped(
@@ -108,7 +108,7 @@ async def _tell_stopped(
     command = argv[2] if len(argv) > 2 and argv[1] == "-c" else shlex.join(argv)
     stopped = await what_was_stopped(output.decode(errors="replace"), policy, command, (cwd,), code)
     if stopped.sentence:
-        say(f"! The sandbox stopped {stopped.sentence}")
+        tell(f"! The sandbox stopped {stopped.sentence}")
 
 
 def _to_terminal() -> Callable[[bytes], object]:

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 MESSAGE = (
     "the sandbox profile strict cannot be kept here; not enforced: /home/somebody/a/very/long/path can be read"
 )
@@ -16,9 +18,12 @@ complain(SandboxError({MESSAGE!r}, "Install it."))
 """
 
 
-def printed(error_output: int) -> None:
+TELL = f"from grokmini.cli.report import tell; tell({MESSAGE!r})"
+
+
+def printed(error_output: int, code: str = CODE) -> None:
     subprocess.run(
-        [sys.executable, "-c", CODE], stderr=error_output, env={**os.environ, "COLUMNS": "40"}, check=True
+        [sys.executable, "-c", code], stderr=error_output, env={**os.environ, "COLUMNS": "40"}, check=True
     )
 
 
@@ -30,11 +35,14 @@ def test_in_a_pipe_it_is_one_line_and_one_for_what_to_do() -> None:
         assert file.read() == f"grokmini: {MESSAGE}\n  Install it.\n"
 
 
-def test_on_a_terminal_no_word_is_broken() -> None:
+@pytest.mark.parametrize(
+    ("code", "said"), [(CODE, f"grokmini: {MESSAGE} Install it."), (TELL, MESSAGE)], ids=["error", "notice"]
+)
+def test_on_a_terminal_no_word_is_broken(code: str, said: str) -> None:
     master, slave = os.openpty()
-    printed(slave)
+    printed(slave, code)
     lines = os.read(master, 4096).decode().splitlines()
     os.close(slave)
     os.close(master)
     assert max(map(len, lines)) <= 40
-    assert " ".join(line.strip() for line in lines) == f"grokmini: {MESSAGE} Install it."
+    assert " ".join(line.strip() for line in lines) == said

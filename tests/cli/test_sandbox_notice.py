@@ -6,6 +6,7 @@ import pytest
 
 from grokmini.cli.sandbox_notice import losses_text
 from grokmini.render.blockview import notice_lines
+from grokmini.render.lines import plain
 from grokmini.render.look import Look
 from grokmini.sandbox.degraded import losses, remedy
 from grokmini.sandbox.policy import Policy
@@ -50,6 +51,14 @@ def test_what_commands_do_without_is_no_item_of_it_and_the_remedy_is_said_once()
 def test_a_single_thing_is_one_sentence() -> None:
     one = Enforcement("workspace", confined=True, lost=("the number of processes",))
     assert losses_text("workspace", one) == "Not enforced by the sandbox here: the number of processes."
+
+
+def test_a_single_thing_is_one_line_which_is_broken_where_it_is_shown() -> None:
+    one = Enforcement("workspace", confined=True, lost=("the number of processes: " + "words " * 20 + "end",))
+    text = losses_text("workspace", one)
+    assert "\n" not in text
+    shown = [plain(line) for line in notice_lines("info", text, 60, Look())]
+    assert [len(line) > 50 for line in shown] == [True] * (len(shown) - 1) + [False]
 
 
 def test_where_nothing_confines_it_says_what_follows_and_what_goes_on_without() -> None:

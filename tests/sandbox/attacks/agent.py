@@ -45,7 +45,7 @@ PROGRAM = Path(__file__).with_name("program.py")
 
 UP = "\nuntil [ -s {2} ]; do sleep 0.01; done"
 DAEMONS = {
-    "l03": "(setsid sh -c 'echo up >{2}; exec sleep {0}' >/dev/null 2>&1 </dev/null &)" + UP,
+    "l03": "(setsid sh -c 'echo up >{2}; sleep {0}; :' {0} >/dev/null 2>&1 </dev/null &)" + UP,
     "l04": '{1} -c \'import os,sys,time\nend=time.time()+8\nopen(sys.argv[2],"w").write("up")\n'
     "while time.time()<end:\n if os.fork(): os._exit(0)\n os.setsid()\n"
     ' os.write(os.open(sys.argv[2],os.O_WRONLY|os.O_APPEND),b"up")\n time.sleep(0.005)\' {0} {2} 2>/dev/null &'
@@ -53,9 +53,13 @@ DAEMONS = {
     "l05": "{1} -c 'import ctypes,os,sys,time\nlibc=ctypes.CDLL(None)\nlibc.prctl(36,1,0,0,0)\n"
     "libc.prctl(1,0,0,0,0)\nos.setsid()\nif not os.fork():\n  os.setsid()\n  if os.fork(): os._exit(0)\n"
     '  open(sys.argv[2],"w").write("up")\ntime.sleep(300)\' {0} {2} 2>/dev/null &' + UP,
-    "l06": "trap \"\" TERM; setsid sh -c 'echo up >{2}; exec sleep {0}' & sleep 300; sleep 300",
+    "l06": "trap \"\" TERM; setsid sh -c 'echo up >{2}; sleep {0}; :' {0} & sleep 300; sleep 300",
 }
-"""Commands that leave a process behind, with its number, a Python, and the file that tells that it is there."""
+"""Commands that leave a process behind, with its number, a Python, and the file that tells that it is there.
+
+What tells it has the number among its own arguments already, and stays: while a program takes the place of another
+in a process, the process has the arguments of neither.
+"""
 
 
 def policy_of(column: str, base: Path) -> Policy:
@@ -170,6 +174,16 @@ def marked(marker: str) -> list[int]:
     return found
 
 
+def ended_all(marker: str) -> bool:
+    """End the processes that have the marker among their arguments; tells whether there were any."""
+    there = bool(marked(marker))
+    while found := marked(marker):
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return there
+
+
 FORK_BOMB = """
 import os, signal, time
 end = time.time() + 8
@@ -253,12 +267,7 @@ class Run:
             grown = up.stat().st_size > size
             up.unlink()  # it ends with it
             return grown
-        left = bool(marked(marker))
-        while found := marked(marker):
-            for pid in found:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        return left
+        return ended_all(marker)
 
     async def moved_and_renewed(self) -> dict[str, bool]:
         """r16, r17 and r18: what is denied, read after a move, after it was made later, and in the next session."""

@@ -11,7 +11,7 @@ import pytest
 
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
-from tests.sandbox.attacks.agent import DAEMONS, marked
+from tests.sandbox.attacks.agent import DAEMONS, ended_all, marked
 from tests.sandbox.places import machines
 from tests.sandbox.resolved import around_of, resolved
 from tests.tools.room import room
@@ -58,7 +58,4 @@ def test_a_time_out_that_ends_the_group_of_the_command_alone_leaves_processes(tm
     assert up.read_text() == "up\n"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    left = marked(marker)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert left != []
+    assert ended_all(marker)

@@ -44,6 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run the full counts instead of the small ones")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Properties: the same examples each time, so that a change alone turns a test red; `--full` looks for new ones."""
+    from hypothesis import HealthCheck, settings
+
+    common = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("same", common, derandomize=True)
+    settings.register_profile("new", common, print_blob=True)
+    settings.load_profile("new" if config.getoption("--full") else "same")
+
+
 @pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
     """Whether the full counts were asked for."""

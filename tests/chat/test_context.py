@@ -96,7 +96,7 @@ def test_an_empty_conversation_has_every_category_at_nothing() -> None:
     assert report.tokens == 0
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.integers(0, 10**7), min_size=len(CATEGORIES), max_size=len(CATEGORIES)), st.integers(0, 10**7)
 )

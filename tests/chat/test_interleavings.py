@@ -127,9 +127,7 @@ def _texts(items: Sequence[ConversationItem]) -> list[str]:
 
 
 def test_any_sequence_of_commands_ends_in_a_history_every_format_accepts(full: bool) -> None:
-    @settings(
-        max_examples=FULL_EXAMPLES if full else SMALL_EXAMPLES, derandomize=True, deadline=None, database=None
-    )
+    @settings(max_examples=FULL_EXAMPLES if full else SMALL_EXAMPLES, database=None)
     @given(STEPS)
     def assert_accepted(steps: list[tuple[str, int]]) -> None:
         asyncio.run(assert_accepted_after(steps))

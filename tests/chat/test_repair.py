@@ -117,7 +117,7 @@ ANY_ITEM: st.SearchStrategy[ConversationItem] = st.one_of(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(ANY_ITEM, max_size=14))
 def test_any_history_is_valid_after_repair_and_repairing_again_changes_nothing(
     items: list[ConversationItem],

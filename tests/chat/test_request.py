@@ -220,7 +220,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(STEPS, st.integers(1, 7), st.integers(300, 6_000))
 def test_a_copy_that_grew_sends_what_one_made_at_once_sends(
     steps: list[ConversationItem | tuple[ConversationItem, ...]], stride: int, window: int

@@ -135,7 +135,7 @@ def test_in_a_much_larger_window_nothing_is_cut() -> None:
     assert next_cut(7, turns=10, need=Need(100, 390, 1_000)) == 0
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 8_000), max_size=30), st.integers(1, 60_000))
 def test_words_and_protected_turns_are_never_touched(sizes: list[int], window: int) -> None:
     items: list[ConversationItem] = []

@@ -102,7 +102,7 @@ def test_a_chunk_without_a_size_is_refused(data: bytes) -> None:
         Chunked().feed(data)
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.binary(min_size=1, max_size=30), max_size=8), st.integers(1, 7))
 def test_any_chunks_in_any_pieces_give_the_body(chunks: list[bytes], step: int) -> None:
     wire = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"

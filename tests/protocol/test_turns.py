@@ -60,7 +60,7 @@ def histories(draw: st.DrawFn) -> tuple[list[ConversationItem], list[int]]:
     return items, numbers
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(histories())
 def test_every_cut_leaves_whole_turns_and_loses_none_that_is_older(
     history: tuple[list[ConversationItem], list[int]],
@@ -77,7 +77,7 @@ def test_every_cut_leaves_whole_turns_and_loses_none_that_is_older(
         assert not refusal(items[:cut]), "no call is cut from its result"
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(histories(), st.integers(-3, 40))
 def test_a_turn_that_is_not_there_is_no_place_to_cut_at(
     history: tuple[list[ConversationItem], list[int]], number: int

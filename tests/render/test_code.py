@@ -21,7 +21,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("language", NAMES)
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=15)
 @given(text=st.text(alphabet="ab '\"`{}()<>$#\\/=*%@:;1.!?-_日\t", max_size=40))
 def test_colouring_never_changes_the_text(language: str, text: str) -> None:
     highlighter = LANGUAGES.highlighter(language)

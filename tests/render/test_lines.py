@@ -12,7 +12,7 @@ from grokmini.text.wrap import wrap_text
 RED = Style(colour="red")
 
 
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 @given(st.text(st.characters(codec=None)))
 def test_no_span_can_hold_what_drives_a_terminal(text: str) -> None:
     span = Span(text)
@@ -51,7 +51,7 @@ def test_marks_go_before_lines_and_leave_no_blanks_on_empty_ones() -> None:
     assert [plain(line) for line in lines] == ["> a", "", "  b"]
 
 
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from(["a", "bc ", " ", "日本", "dddddddd", "é"]), max_size=12), st.integers(1, 12))
 def test_styled_text_wraps_as_plain_text_does_and_keeps_its_styles(parts: list[str], width: int) -> None:
     spans = [Span(part, RED if index % 2 else PLAIN) for index, part in enumerate(parts)]

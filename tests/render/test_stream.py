@@ -36,13 +36,13 @@ def test_a_document_in_pieces_of_any_size_gives_the_lines_of_the_whole(text: str
     assert in_pieces(pieces, look_at_tail=size == 64) == at_once(text)
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.integers(0, 5000), max_size=12), st.booleans())
 def test_a_document_cut_anywhere_gives_the_lines_of_the_whole(cuts: list[int], look_at_tail: bool) -> None:
     assert in_pieces(pieces_of(WHOLE, cuts), look_at_tail=look_at_tail) == at_once(WHOLE)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(ODD, st.lists(st.integers(0, 200), max_size=6), st.integers(1, 30))
 def test_odd_text_cut_anywhere_gives_the_lines_of_the_whole(text: str, cuts: list[int], width: int) -> None:
     lines = in_pieces(pieces_of(text, cuts), width, look_at_tail=True)
@@ -51,7 +51,7 @@ def test_odd_text_cut_anywhere_gives_the_lines_of_the_whole(text: str, cuts: lis
     assert not any(c in plain(line) for line in lines for c in "\x1b\r\n\t\u202e\x07")
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(ODD)
 def test_what_was_given_out_is_the_beginning_of_the_whole(text: str) -> None:
     """A cut reply keeps on screen what a complete one would have shown."""
@@ -61,7 +61,7 @@ def test_what_was_given_out_is_the_beginning_of_the_whole(text: str) -> None:
     assert at_once(text + "\n\nmore\n", 40)[: len(frozen)] == frozen
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(ODD)
 def test_at_a_line_end_tail_is_what_finishing_would_give(text: str) -> None:
     stream = MarkdownStream(40)

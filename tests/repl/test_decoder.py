@@ -159,7 +159,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=12), st.lists(st.integers(1, 5), min_size=1, max_size=8))
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 def test_any_cut_of_one_burst_gives_the_same_presses(pieces: list[bytes], cuts: list[int]) -> None:
     data = b"".join(pieces)
     decoder = KeyDecoder()

@@ -111,7 +111,7 @@ def test_control_characters_of_a_recalled_text_are_shown_not_sent() -> None:
 
 
 @given(TEXTS, st.integers(1, 30), st.integers(0, 40))
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150)
 def test_every_row_fits_and_the_cursor_is_inside(text: str, width: int, at: int) -> None:
     layout = Wrapper(label).wrap(text, columns(LOOK, width).room)
     cursor = boundary(text, min(at, len(text)), forward=False)
@@ -125,7 +125,7 @@ def test_every_row_fits_and_the_cursor_is_inside(text: str, width: int, at: int)
 
 
 @given(TEXTS, st.integers(1, 30), st.integers(0, 40))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 def test_a_place_leads_back_to_its_character(text: str, room: int, at: int) -> None:
     layout = Wrapper(label).wrap(text, room)
     starts = {
@@ -138,7 +138,7 @@ def test_a_place_leads_back_to_its_character(text: str, room: int, at: int) -> N
 
 
 @given(TEXTS, st.lists(st.integers(1, 12), min_size=2, max_size=4))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 def test_wrapping_again_is_like_wrapping_for_the_first_time(text: str, rooms: list[int]) -> None:
     wrapper = Wrapper(label)
     for room in rooms:
@@ -148,7 +148,7 @@ def test_wrapping_again_is_like_wrapping_for_the_first_time(text: str, rooms: li
 
 
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 21), st.integers(1, 12))
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 def test_scrolling_keeps_the_cursor_in_sight_and_the_room_used(
     top: int, cursor: int, rows: int, height: int
 ) -> None:

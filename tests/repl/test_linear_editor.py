@@ -139,7 +139,7 @@ def rows_of(written: str, width: int) -> tuple[list[str], int]:
 
 
 @given(st.lists(PRESSES, max_size=25), st.sampled_from([7, 8, 20]))
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 def test_what_is_written_always_shows_the_draft_and_only_moves_forward(
     presses: list[Press], width: int
 ) -> None:

@@ -75,7 +75,7 @@ def test_todos_that_are_done_need_no_row() -> None:
     assert rows(parts()._replace(todos=going))[1] == "  1/2 done · now: next"
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(
     st.integers(0, 40), st.integers(1, 30), st.integers(0, 8), st.integers(0, 2), st.integers(0, 2), st.data()
 )

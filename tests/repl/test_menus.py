@@ -155,7 +155,7 @@ def test_a_long_menu_shows_eight_rows_around_what_is_chosen() -> None:
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=12), st.integers(1, 40), st.integers(0, 11))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 def test_menu_rows_fit_any_width(labels: list[str], width: int, index: int) -> None:
     items = [MenuItem(label, label[::-1], label, complete=False) for label in labels]
     menu = Menu(Token("path", 0, ""), items)

@@ -13,7 +13,7 @@ from grokmini.repl.painter import SYNC_OFF, SYNC_ON, Cursor, LiveView, Size, fre
 from tests.fakes.emulator import Kind
 from tests.repl.drawing import TEXTS, Drawing, line, rows
 
-PROPERTY = settings(max_examples=60, deadline=None, derandomize=True)
+PROPERTY = settings(max_examples=60)
 
 
 class Picture(NamedTuple):

@@ -61,7 +61,7 @@ def test_the_best_matches_come_first(typed: str, best: list[str]) -> None:
 
 
 @given(st.lists(NAMES, max_size=20), st.lists(NAMES, max_size=20), NAMES)
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 def test_typing_on_finds_the_same_as_typing_at_once(first: list[str], second: list[str], typed: str) -> None:
     stepwise, at_once = PathList(), listed(*first, *second)
     stepwise.add(first)

@@ -88,7 +88,7 @@ def test_without_sessions_it_says_so() -> None:
     assert "there are none of this folder" in shown(opened([]))[1]
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(width=st.integers(1, 120), room=st.integers(1, 30), query=st.text(max_size=8), place=st.integers(0, 40))
 def test_it_fits_any_screen_and_the_chosen_row_is_on_it(width: int, room: int, query: str, place: int) -> None:
     picker = Picker("go on with")

@@ -78,7 +78,7 @@ def test_nothing_changes_with_the_size_that_it_was_drawn_at() -> None:
     assert after_resize(Drawn(), Size(10, 10), Reflow.ALL) == Drawn()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(1, 3), st.booleans(), st.sampled_from([0, 20, 35, 60, 100]), st.integers(0, 2)),

@@ -233,7 +233,7 @@ _ARGUMENTS = st.lists(
 )
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(_ARGUMENTS, st.integers(1, 9), st.sampled_from(["index", "id", "neither"]), st.booleans())
 def test_any_calls_in_any_pieces_come_out_whole(
     values: list[dict[str, Any]], size: int, identified: str, names_repeat: bool
@@ -257,7 +257,7 @@ def test_any_calls_in_any_pieces_come_out_whole(
     assert [json.loads(arguments) for arguments in made] == values
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.text(alphabet='abc \\"{}[]:,1', max_size=30), st.data())
 def test_no_proper_prefix_of_arguments_is_ever_complete(value: str, draw: st.DataObject) -> None:
     text = json.dumps({"cmd": value, "list": [value]})

@@ -54,14 +54,14 @@ def allowed(policy: Policy) -> Iterator[str]:
     yield from (f"process {n}" for n in range(30) if policy.limits.nproc is None or n < policy.limits.nproc)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(new=policies, old=policies)
 def test_something_is_named_exactly_when_something_is_granted(new: Policy, old: Policy) -> None:
     granted = set(allowed(new)) - set(allowed(old))
     assert bool(grants_more(new, old)) == bool(granted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(policy=policies)
 def test_nothing_grants_more_than_itself_and_no_confinement_grants_more_than_any(policy: Policy) -> None:
     assert grants_more(policy, policy) == ()

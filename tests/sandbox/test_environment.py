@@ -144,7 +144,7 @@ def test_what_the_person_names_is_kept_all_the_same() -> None:
     assert base.keys() & kept.keys() == {"STRIPE_KEY", "DATABASE_URL"}
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text("ABCXYZ_abz0", max_size=8),
     st.sampled_from(
@@ -158,7 +158,7 @@ def test_whatever_stands_before_it_the_end_of_a_name_tells(before: str, end: str
         assert is_secret_name(name.lower() if lower else name)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(
     st.text("abcXYZ09+.-", min_size=1, max_size=6),
     st.text("ab%40!$&", min_size=1, max_size=8),

@@ -30,7 +30,7 @@ _PATHS = st.lists(st.sampled_from(["a", "b", "c", ".", "/", "+", "(", "$", "d"])
 )
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(_PATTERNS, st.lists(_PATHS, min_size=5, max_size=20))
 def test_the_expression_means_the_same_in_python_and_as_an_extended_posix_expression(
     pattern: str, paths: list[str]
@@ -76,7 +76,7 @@ def test_what_is_expanded_is_what_matches(tmp_path: Path) -> None:
         assert all(any(path == top or path.startswith(top + "/") for top in found) for path in wanted)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(_PATTERNS, st.lists(_PATHS, min_size=5, max_size=20))
 def test_the_expression_for_what_lies_below_matches_just_that_and_the_paths_themselves(
     pattern: str, paths: list[str]

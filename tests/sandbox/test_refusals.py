@@ -399,7 +399,7 @@ async def test_what_is_not_the_sandbox_s_doing_is_not_laid_at_its_door(
     assert await told(ground, command, ground.policy(), machine) == ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     words=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60),
     trouble=st.sampled_from([trouble.value for trouble in Trouble]),
@@ -420,7 +420,7 @@ def test_no_text_about_a_path_that_the_policy_allows_accuses_the_sandbox(
         assert not [one for one in found if one.path.startswith(("/srv/project", "/tmp/"))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=2_000))
 def test_any_text_can_be_looked_at(text: str) -> None:
     policy = Policy("strict", read_all=False, write_roots=("/srv/project",), network="blocked")

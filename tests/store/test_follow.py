@@ -62,7 +62,7 @@ async def test_who_takes_over_goes_on_where_the_reader_is(tmp_path: Path) -> Non
     assert tail.last_seq == 12
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(
     texts=st.lists(st.text(max_size=30) | st.just("long " * 100), max_size=10),
     moments=st.lists(st.integers(0, 400), max_size=12),

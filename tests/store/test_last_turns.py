@@ -39,7 +39,7 @@ def starts_of(data: bytes) -> list[int]:
     return found
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=150)
 @given(
     lines=st.lists(events.map(lambda event: encode_event(record(1, event))) | damaged, max_size=14),
     torn=st.integers(0, 60),

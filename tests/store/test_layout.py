@@ -28,7 +28,7 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
     os.umask(before)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=60).filter(lambda raw: b"\0" not in raw))
 def test_a_directory_name_can_be_turned_back_into_the_path(raw: bytes) -> None:
     cwd = Path(os.fsdecode(b"/" + raw))

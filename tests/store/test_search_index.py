@@ -357,8 +357,6 @@ async def test_hostile_words_are_plain_words(tmp_path: Path, index: SearchIndex,
 
 @settings(
     max_examples=120,
-    derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(words=st.text(max_size=20))

@@ -55,7 +55,7 @@ def apply_diff(before: str, diff: str) -> str:
     return "\n".join(result) + ("" if no_newline or not result else "\n")
 
 
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=100)
 @given(TEXTS, TEXTS)
 def test_a_diff_applied_to_the_old_text_gives_the_new_one(before: str, after: str) -> None:
     diff = unified_diff(before, after, "f")
@@ -65,7 +65,7 @@ def test_a_diff_applied_to_the_old_text_gives_the_new_one(before: str, after: st
         assert apply_diff(before, diff).removesuffix("\n") == after.removesuffix("\n")
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=60)
 @given(TEXTS, TEXTS)
 def test_changes_are_counted_by_hunks_whatever_the_lines_look_like(before: str, after: str) -> None:
     added, removed = count_changes(unified_diff(before, after, "f"))

@@ -103,7 +103,7 @@ def test_the_first_pass_lets_through_nothing_that_a_rule_would_find() -> None:
         assert redact(samples[rule.name]) != samples[rule.name]
 
 
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=50)
 @given(st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     assert redact(redact(text)) == redact(text)

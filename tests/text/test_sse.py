@@ -97,7 +97,7 @@ _LINES = st.sampled_from([b"data: a", b"data:b", b"", b": c", b"event: e", b"\xe
 _ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(_LINES, _ENDS), max_size=12), st.data())
 def test_any_cut_gives_the_same_events(lines: list[tuple[bytes, bytes]], draw: st.DataObject) -> None:
     stream = b"".join(line + end for line, end in lines)

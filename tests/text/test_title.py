@@ -73,7 +73,7 @@ def test_a_title_that_is_too_long_is_cut_between_words() -> None:
     assert title.removesuffix("…").split()[-1] in ("the", "parser", "of", "configuration", "files")
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=300))
 def test_every_title_is_one_short_line_that_is_safe_to_show(text: str) -> None:
     for title in (title_of(text), title_from_model(text)):

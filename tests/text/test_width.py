@@ -46,14 +46,14 @@ def test_characters_of_the_quick_counting_are_clusters_by_themselves() -> None:
     assert list(graphemes(text)) == list(iter_graphemes(text)) == list(text)
 
 
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=50)
 @given(st.text())
 def test_the_width_of_a_text_is_the_sum_of_its_clusters(text: str) -> None:
     assert "".join(graphemes(text)) == text
     assert cell_width(text) == sum(cell_width(cluster) for cluster in graphemes(text))
 
 
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=50)
 @given(st.text(), st.integers(0, 12))
 def test_a_cut_text_is_never_wider_than_asked(text: str, cells: int) -> None:
     assert cell_width(cut_to_width(text, cells)) <= cells

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grokmini.text.wildcards import matches_whole
 
 
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=200)
 @given(st.text("ab*", max_size=7), st.text("ab", max_size=9))
 def test_it_agrees_with_a_regular_expression(pattern: str, subject: str) -> None:
     expected = re.fullmatch(pattern.replace("*", ".*"), subject) is not None

@@ -177,13 +177,13 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(VALUES)
 def test_good_json_is_read_by_the_lenient_reader_as_it_is(value: Any) -> None:
     assert read_lenient(json.dumps(value)).value == value
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=3), VALUES, min_size=1, max_size=3), st.data())
 def test_json_cut_anywhere_is_refused_or_gives_whole_values_only(
     value: dict[str, Any], data: st.DataObject
@@ -218,7 +218,7 @@ def _strings(value: Any) -> list[str]:
     return []
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.text("{}[]\",:'\\ntrue0.<>/`", max_size=40))
 def test_no_text_breaks_the_decoder(raw: str) -> None:
     try:

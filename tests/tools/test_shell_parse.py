@@ -23,7 +23,7 @@ TRICKS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_words_that_are_literal_are_what_a_shell_passes_on(text: str) -> None:
     script = parse(f"printf '%s\\0' {text}")
@@ -41,8 +41,6 @@ def test_words_that_are_literal_are_what_a_shell_passes_on(text: str) -> None:
 
 @settings(
     max_examples=100,
-    derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.sampled_from(TRICKS), min_size=1, max_size=9).map("".join))
@@ -64,7 +62,7 @@ def test_whatever_runs_unasked_leaves_the_folder_as_it_was(text: str) -> None:
         assert (ground.root / "kept").read_text() == "x"
 
 
-@settings(max_examples=80, derandomize=True, deadline=None)
+@settings(max_examples=80)
 @given(st.text(max_size=60) | st.text("a1-#;|&()<>{}!$`'\"\\ \n", max_size=6))
 def test_no_text_is_too_odd_to_be_read(text: str) -> None:
     """Whatever says something is a command that was read, or a doubt; a comment says nothing."""

@@ -25,7 +25,7 @@ def _refused(text: str, old: str, new: str = "other") -> Refusal:
     return result
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(FILE, LINE, FILE, st.text(st.sampled_from("NEW\n"), min_size=1, max_size=6))
 def test_outside_the_span_every_byte_stays_in_files_with_mixed_line_ends(
     before: str, middle: str, after: str, new: str
@@ -38,7 +38,7 @@ def test_outside_the_span_every_byte_stays_in_files_with_mixed_line_ends(
     assert inner.replace("\r\n", "\n") == new
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(FILE, st.data())
 def test_a_span_of_whole_lines_replaced_and_put_back_gives_the_same_bytes(
     text: str, data: st.DataObject

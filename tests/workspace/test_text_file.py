@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grokmini.workspace.text_file import decode_text, describe_binary
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=300))
 def test_whatever_decodes_encodes_to_the_same_bytes(data: bytes) -> None:
     file = decode_text(data)
@@ -17,7 +17,7 @@ def test_whatever_decodes_encodes_to_the_same_bytes(data: bytes) -> None:
         assert file.encode(file.text) == data
 
 
-@settings(max_examples=50, derandomize=True, deadline=None)
+@settings(max_examples=50)
 @given(
     st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=50),
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),

@@ -17,6 +17,8 @@ from tests.fakes.tmux import Tmux
 ANNOUNCED = "/ commands"
 """Stands on the screen once the session has begun."""
 
+PROMPT = "shell$ "
+
 _ALLOWED = re.compile(
     r"\x1b\[[0-9]*[ABCGLM]|\x1b\[0?[KJ]|\x1b\[[0-9;:]*m|\x1b\[\?(?:2026|25|2004)[hl]"
     r"|\x1b\](?:0|2|8|52);[^\x07\x1b]*\x07"
@@ -63,8 +65,9 @@ class InlineTerminal:
 
     def prompt(self, text: str) -> None:
         """Type a prompt and send it."""
+        already = self.count(f"› {text}")
         self.write(text)
-        self.see(f"› {text}")
+        self.see(f"› {text}", at_least=already + 1)
         self.type("Enter")
 
     def see(self, text: str, *, at_least: int = 1) -> None:
@@ -115,7 +118,7 @@ class InlineTerminal:
     @property
     def draft(self) -> str:
         """The row of the cursor, without the prompt's mark."""
-        return self.tmux.screen()[self.cursor[1]].removeprefix("›").strip()
+        return self.tmux.at_cursor().removeprefix("›").strip()
 
     @property
     def cursor(self) -> tuple[int, int]:
@@ -139,10 +142,16 @@ class InlineTerminal:
         """Wait until the shell has its prompt again; how the program ended. The terminal must be as it was."""
         until((self._folder / "after").exists)
         until(lambda: (self._folder / "after").read_text().endswith("\n"))
+        self.see_shell()
         assert (self._folder / "after").read_text() == (self._folder / "before").read_text()
         assert self.cursor_shown
         assert forbidden(self.raw) == []
         return int((self._folder / "code").read_text())
+
+    def see_shell(self) -> None:
+        """Wait until the shell's prompt is what was drawn, and written down, last: all before it is there by then."""
+        self.wait_until(lambda: self.tmux.at_cursor() == PROMPT.strip(), "the shell's prompt")
+        until(lambda: self.raw.endswith(PROMPT.encode()))
 
     def leave(self) -> int:
         """Leave by Ctrl-D."""
@@ -181,7 +190,7 @@ def inline_terminal(
         *settings,
         'TERM="$TERM"',
         'TMUX="$TMUX"',
-        "PS1=shell$ ",
+        f"PS1={PROMPT}",
         "HISTFILE=",
         "bash",
         "--norc",
@@ -190,7 +199,7 @@ def inline_terminal(
     words = " ".join(word if word.endswith('"') else shlex.quote(word) for word in shell)
     with Tmux(folder, columns, rows, f"cd {shlex.quote(str(place.project))} && exec {words}") as tmux:
         terminal = InlineTerminal(tmux, base)
-        terminal.see("shell$")
+        terminal.see(PROMPT.strip())
         (base / "raw").touch()
         tmux.do("pipe-pane", "-o", f"exec cat >> {shlex.quote(str(base / 'raw'))}")
         yield terminal

@@ -35,7 +35,7 @@ from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 MODEL = "fake-model"
-GATE_SECONDS = 30.0
+GATE_SECONDS = 300.0
 
 
 class Gate(Protocol):
@@ -285,7 +285,7 @@ class ModelServer:
         self._server.server_close()
         self._thread.join()
 
-    def wait_for_requests(self, count: int, seconds: float = 10.0) -> list[Recorded]:
+    def wait_for_requests(self, count: int, seconds: float = 60.0) -> list[Recorded]:
         """Block until that many requests have arrived. Raises `TimeoutError`."""
         with self._arrived:
             if not self._arrived.wait_for(lambda: len(self.requests) >= count, seconds):

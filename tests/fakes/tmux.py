@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 class Tmux:
@@ -58,6 +58,12 @@ class Tmux:
     def screen(self) -> list[str]:
         """The rows on the screen."""
         return self.do("capture-pane", "-p").split("\n")[:-1]
+
+    def at_cursor(self) -> str:
+        """The row that the cursor stands in, both as they were at one moment."""
+        words = ("display-message", "-p", "#{cursor_y}", ";", "capture-pane", "-p")
+        row, *screen = self.do(*words).split("\n")
+        return screen[int(row)].rstrip(" ")
 
     def wait_for(self, text: str) -> None:
         """Wait until the text stands on the screen."""

@@ -43,6 +43,13 @@ _NOT_FOUND: Final = re.compile(
 """What is said of a program that is not there, or not what is to run it. Shells name no path then."""
 _MOST_PROGRAMS: Final = 20
 _MOST_OF_A_LINE: Final = 512
+_MAKES: Final = re.compile(
+    r"\b(?:touch|tee|creat\w*|mk\w+|writ\w*|cannot move|renam\w*|directory nonexistent)\b|['\"](?:[wax]\+?[bt]?\+?|r\+)['\"]",
+    re.I,
+)
+"""What a line says that is about a file to be made."""
+_INTO: Final = r"(?:>\|?|\bof=|-o|\bt?[cx]\w*f)\s*['\"]?\S*{name}|{name}['\"]\s*,\s*['\"](?:[wax]|r\+)"
+"""Where a command names a file to be written."""
 _SHELL: Final = re.compile(r"^\S*sh: (?:line )?\d+: |^\S*sh: |^env: |^nohup: ")
 
 
@@ -139,7 +146,9 @@ class _Judge:
         profile = f"(sandbox profile {self._policy.profile})"
         if line.trouble is Trouble.NOT_PERMITTED:  # no file rule says so, only the lack of a right does
             return _for_root(real, profile) if _takes_root(real, line.text) else None
-        if (rule := self._unreadable(real)) and (_can_read(real) or _can_write(real, line.text)):
+        if (rule := self._unreadable(real)) and (
+            _can_read(real) or (_can_write(real, line.text) and not self._was_to_be_found(real, line))
+        ):
             return Refusal(
                 real, f"{rule} {profile}", "do without it, or tell the user that it is needed", "read"
             )
@@ -188,6 +197,16 @@ class _Judge:
             return True
         name = re.escape(Path(real).name)
         return bool(_SHELL.search(line.text)) and not re.search(rf">\s*\S*{name}", self._command)
+
+    def _was_to_be_found(self, real: str, line: ErrorLine) -> bool:
+        """Whether the trouble is that a file is not there, for the person neither: then nothing was stopped. What was
+        to be made is told by the words of the program or of the command.
+        """
+        if line.trouble is not Trouble.MISSING or os.path.lexists(real):
+            return False
+        name = re.escape(Path(real).name)
+        said = any(_MAKES.search(text.replace(real, "")) for text in (line.text, *line.before))
+        return not said and not re.search(_INTO.format(name=name), self._command)
 
     def _named(self) -> Iterator[str]:
         """The paths that the command's words name."""

@@ -217,6 +217,15 @@ async def test_a_hidden_file_is_told(ground: Ground, command: str) -> None:
         ("ls $out", ""),
         ("node -e \"require('fs').readFileSync('$out/file')\"", "file"),
         ("touch $out/new", "new"),
+        ("echo x > $out/new", "new"),
+        ("cp a $out/new", "new"),
+        ("mv a $out/new", "new"),
+        ("ln -s a $out/new", "new"),
+        ("echo | tee $out/new", "new"),
+        ("dd if=a of=$out/new", "new"),
+        (f"{PYTHON} -c \"open('$out/new', 'w')\"", "new"),
+        (f"{PYTHON} -c \"import pathlib; pathlib.Path('$out/new').write_text('')\"", "new"),
+        ("node -e \"require('fs').writeFileSync('$out/new', '')\"", "new"),
     ],
 )
 async def test_what_strict_does_not_show_is_told(
@@ -227,6 +236,30 @@ async def test_what_strict_does_not_show_is_told(
     found = await told(ground, command, policy, machine)
     assert [one.path for one in found] == ([str(ground.outside / name)] if is_there(command) else [])
     assert all(f"the system, toolchains and {ground.project}" in one.rule for one in found)
+
+
+@each_machine
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat $out/none",
+        "cat < $out/none",
+        "ls $out/none",
+        "cp $out/none here",
+        "mv $out/none here",
+        "rm $out/none",
+        "head -1 $out/none >a",
+        f"{PYTHON} -c \"open('$out/none')\"",
+        f"{PYTHON} $out/none.py",
+        "node -e \"require('fs').readFileSync('$out/none')\"",
+    ],
+)
+async def test_what_is_not_there_for_anybody_is_not_told_as_stopped(
+    ground: Ground, machine: Mechanisms, command: str
+) -> None:
+    shown = ("/usr", "/bin", "/lib", "/lib64", "/etc", "/opt", str(ground.project))
+    policy = ground.policy("strict", read_all=False, read_roots=shown)
+    assert await told(ground, command, policy, machine) == ()
 
 
 @each_machine

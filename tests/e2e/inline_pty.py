@@ -23,10 +23,16 @@ QUIET = 0.3
 
 
 class InlinePty:
-    """The other end of the program's terminal. `raw` is all that was written, `emulator` what it looks like."""
+    """The other end of the program's terminal. `raw` is all that was written, `emulator` what it looks like.
 
-    def __init__(self, process: subprocess.Popen[bytes], master: int, slave: int, emulator: Emulator) -> None:
+    `found` are the terminal's settings before the program started.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], master: int, slave: int, emulator: Emulator, found: Settings
+    ) -> None:
         self.process = process
+        self.found = found
         self.emulator = emulator
         self.raw = b""
         self.master = master
@@ -56,12 +62,20 @@ class InlinePty:
             pass
         return self.raw[before:]
 
+    def see_quiet(self, seconds: float) -> None:
+        """Wait until nothing is written for that long: what writes again and again never comes to that."""
+        end = time.monotonic() + SECONDS
+        while self._take(seconds):
+            assert time.monotonic() < end, f"there are never {seconds} s without a byte"
+
     def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size and tell the program."""
+        """Give the terminal another size, tell the program, and wait until it has drawn for it."""
+        before = len(self.raw)
         self.emulator.resize(columns, rows)
         self.emulator.finish_above(rows)
         _set_size(self._slave, columns, rows)
         self.process.send_signal(signal.SIGWINCH)
+        self.wait_until(lambda: len(self.raw) > before and self.emulator.at_rest, "a frame of the new size")
 
     def count(self, text: str) -> int:
         """In how many lines the text stands."""
@@ -129,6 +143,7 @@ def inline_pty(
     """The program on a fresh pty."""
     master, slave = os.openpty()
     _set_size(slave, columns, rows)
+    found: Settings = termios.tcgetattr(slave)
     env = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"} | place.environment(server, **more)
     process = subprocess.Popen(
         [str(PROGRAM), *words],
@@ -139,7 +154,7 @@ def inline_pty(
         stderr=slave,
         start_new_session=True,
     )
-    person = InlinePty(process, master, slave, emulator or Emulator(columns, rows))
+    person = InlinePty(process, master, slave, emulator or Emulator(columns, rows), found)
     try:
         yield person
     finally:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shlex
+import struct
+import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -86,6 +90,7 @@ class InlineTerminal:
     def press_in_question(self, key: str, question: str = "1 yes") -> None:
         """Press a key in the open question. It takes one only when none has come for a while; nothing shows that."""
         self.see_on_screen(question)
+        until(lambda: self.unread == 0)
         seen = time.monotonic()
         until(lambda: time.monotonic() > seen + 1.5 * GUARD)
         self.type(key)
@@ -130,6 +135,18 @@ class InlineTerminal:
     def cursor_shown(self) -> bool:
         """Whether the terminal shows its cursor."""
         return self.tmux.do("display-message", "-p", "#{cursor_flag}").strip() == "1"
+
+    @property
+    def unread(self) -> int:
+        """How many bytes were typed that nobody has read yet."""
+        terminal = os.open(
+            self.tmux.do("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY
+        )
+        try:
+            (count,) = struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)))
+        finally:
+            os.close(terminal)
+        return int(count)
 
     @property
     def pid(self) -> int:

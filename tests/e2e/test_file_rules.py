@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
-from pathlib import Path
+from contextlib import suppress
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place
+from tests.e2e.program import PROGRAM, Place, until
 from tests.fakes.model_server import ModelServer, call, reply
 from tests.sandbox.liveness import alive
 
@@ -51,7 +50,7 @@ def test_skip_read_before_edit_is_a_setting(place: Place, setting: str, text: st
 
 
 def test_a_command_does_not_outlive_an_agent_that_was_killed(place: Place) -> None:
-    command = "trap '' TERM HUP INT; echo $$ > pid.new; mv pid.new pid; while :; do sleep 0.05; done"
+    command = "trap '' TERM HUP INT; echo $$ > pid; while :; do sleep 0.05; done"
     with ModelServer([reply(calls=[call("run_terminal_command", command=command)])]) as server:
         agent = subprocess.Popen(
             [str(PROGRAM), "-p", "run", "--yolo"],
@@ -61,20 +60,11 @@ def test_a_command_does_not_outlive_an_agent_that_was_killed(place: Place) -> No
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        pid = place.process(int(_when_there(place.project / "pid")))
+        pid = place.pid_in("pid")
         agent.kill()
         agent.wait()
-        until = time.monotonic() + 1
-        while alive(pid) and time.monotonic() < until:
-            time.sleep(0.01)
-        gone = not alive(pid)
-        if not gone:
-            os.kill(pid, signal.SIGKILL)
-    assert gone
-
-
-def _when_there(file: Path) -> str:
-    until = time.monotonic() + 20
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    return file.read_text()
+        try:
+            until(lambda: not alive(pid))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

@@ -177,8 +177,7 @@ def test_a_window_that_watches_an_idle_session_writes_nothing(place: Place) -> N
         with inline_pty(place, server, 40, 10, "--follow") as watcher:
             watcher.see("one is done")
             watcher.see("watching")
-            watcher.rest()
-            assert watcher.rest(SEVERAL_LOOKS) == b""
+            watcher.see_quiet(SEVERAL_LOOKS)
             driver.type("question two\r")
             watcher.see("two is done")
 
@@ -193,6 +192,7 @@ def test_without_a_live_region_a_watcher_sees_and_takes_over_as_well(place: Plac
             watcher.see("one is done")
             driver.type("question two\r")
             watcher.see("two is done")
+            until(lambda: [event["type"] for event in place.events()].count("turn_ended") == 2)
             os.kill(driver_pid(place), signal.SIGKILL)
             watcher.see("/takeover goes on here")
             watcher.type("/takeover\r")

@@ -6,11 +6,10 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, SECONDS, Place, until
 from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, raw, reply, sse
 from tests.fakes.model_server import chunk as chunk_of
 from tests.sandbox.liveness import alive
@@ -91,7 +90,6 @@ def test_an_open_pipe_that_never_ends_does_not_hold_up_a_given_prompt(place: Pla
     """H12"""
     reading, writing = os.pipe()
     with ModelServer([reply("hello")]) as server:
-        begin = time.monotonic()
         done = subprocess.run(
             [str(PROGRAM), "-p", "say hi"],
             cwd=place.project,
@@ -99,17 +97,15 @@ def test_an_open_pipe_that_never_ends_does_not_hold_up_a_given_prompt(place: Pla
             stdin=reading,
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=SECONDS,
             check=False,
         )
-        seconds = time.monotonic() - begin
     os.write(writing, b"untouched")
     assert os.read(reading, 99) == b"untouched"
     os.close(reading)
     os.close(writing)
     assert (done.returncode, done.stdout) == (0, "hello\n")
     assert "use -" in done.stderr
-    assert seconds < 5
 
 
 def test_what_is_piped_joins_the_prompt(place: Place) -> None:
@@ -332,7 +328,7 @@ def test_a_signal_cancels_kills_the_command_and_saves(place: Place, number: sign
         )
         pid = place.pid_in("pid")
         process.send_signal(number)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=SECONDS)
     found = json.loads(stdout)
     assert process.returncode == code
     assert (found["outcome"], found["exit_code"]) == ("cancelled", code)
@@ -359,7 +355,7 @@ def test_ctrl_c_while_it_waits_for_the_end_of_stdin_leaves_cleanly(place: Place)
         )
         until(lambda: place.sessions != [] or (place.home / ".local").exists())
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=SECONDS)
     found = json.loads(stdout)
     assert (process.returncode, stderr) == (130, b"")
     assert (found["outcome"], found["exit_code"], "error" in found) == ("cancelled", 130, False)
@@ -380,12 +376,10 @@ def test_a_second_ctrl_c_leaves_at_once_and_leaves_nothing_alive(place: Place) -
             stdin=subprocess.DEVNULL,
         )
         pids = [place.pid_in("pid"), place.pid_in("child")]
-        begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) in (130, 143)
-    assert time.monotonic() - begin < 10
-    until(lambda: not any(map(alive, pids)), 5)
+        assert process.wait(timeout=SECONDS) in (130, 143)
+    until(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.parametrize(

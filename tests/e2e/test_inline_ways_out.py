@@ -113,11 +113,10 @@ def test_a_bug_inside_leaves_the_terminal_sane(place: Place, tmp_path: Path) -> 
 
 def test_stopped_while_it_starts_it_leaves_no_trace(place: Place, tmp_path: Path) -> None:
     with ModelServer() as server, inline_pty(place, server) as person:
-        before = person.settings
         person.wait_until(lambda: "›" in person.emulator.screen[0], "the first prompt")
         person.process.send_signal(signal.SIGTERM)
         assert person.ended() == 143
-        assert person.settings == before
+        assert person.settings == person.found
         assert person.emulator.at_rest and "2004" not in person.emulator.modes
 
 

@@ -34,10 +34,10 @@ def run(parsed: Parsed) -> int:
         raise UsageError("there is no keyboard to listen to", "run grokmini keys at a terminal")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
-    sys.stdout.write("Press keys to see what this terminal sends. Ctrl-D twice leaves.\n")
     mode = TtyMode(STDIN)
     mode.enter()
     try:
+        sys.stdout.write("Press keys to see what this terminal sends. Ctrl-D twice leaves.\n")
         before = b""
         while (data := _read_key()) and not (data == before == b"\x04"):
             sys.stdout.write(describe(data) + "\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import signal
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Properties: the same examples each time, so that a change alone turns a test red; `--full` looks for new ones."""
+    """Take nothing over from what starts the tests, and choose the examples of the properties.
+
+    What runs in the background of a script, or under `nohup`, is born deaf to the signals that the tests send.
+    Properties see the same examples each time, so that a change alone turns a test red; `--full` looks for new ones.
+    """
     from hypothesis import HealthCheck, settings
+
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
     common = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("same", common, derandomize=True)

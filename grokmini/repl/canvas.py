@@ -32,7 +32,7 @@ class Canvas:
 
     def forget(self) -> None:
         """The live rows may no longer be what was drawn: the next frame draws all of them."""
-        self.drawn = self.drawn._replace(known=False)
+        self.drawn = self.drawn._replace(known=False, above=())
 
     def restart(self) -> None:
         """The cursor stands on a fresh line; what was drawn before is none of our business any more."""
@@ -58,14 +58,15 @@ class Canvas:
         """
         size = usable(size)
         start = self._after_resize(size, self._reflow if settled else Reflow.NONE)
-        self._left_behind.add(self.drawn.rows[: len(self.drawn.rows) - len(start.rows)])
+        self._follow(len(start.rows) - len(self.drawn.rows))
+        above = () if lines else start.above
         lines, live = self._left_behind.shorten(lines), self._left_behind.trim(live)
         edits = start.known and not lines
         data, after = paint(start, lines, live, size, colour_level=self._colour_level, links=self._links)
         if data:
             self._before_edit = start if edits else None
             self._drawn_at = now
-        self.drawn, self._doubted = after, None
+        self.drawn, self._doubted = after._replace(above=above), None
         return data
 
     def echo(self, live: LiveView, size: Size) -> bytes:
@@ -84,6 +85,13 @@ class Canvas:
         rows = (*drawn.rows[:row], after, *drawn.rows[row + 1 :])
         self.drawn = drawn._replace(rows=rows, cursor=Cursor(row, column))
         return f"{SYNC_ON}{typed}{SYNC_OFF}".encode()
+
+    def _follow(self, more: int) -> None:
+        """A resize brought so many rows back into reach; a negative number pushed out so many."""
+        if more < 0:
+            self._left_behind.add(self.drawn.rows[:-more])
+        elif more > 0:
+            self._left_behind.take_back(more)
 
     def _after_resize(self, size: Size, reflow: Reflow) -> Drawn:
         left = after_resize(self.drawn, size, reflow)

@@ -1,8 +1,8 @@
 """Rows that a resize pushed out of reach while their text was still under way.
 
 They stay where they are for ever, above what is printed from then on. So when their text is finished, only what
-follows it is printed. Where the finished text turns out to be another one, all of it is printed: a stale row is
-better than a missing line.
+follows it is printed. Where the finished text turns out to be another one, whole lines of it are printed: a stale
+row is better than a missing or a torn line.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ class LeftBehind:
         """These rows are out of reach now; they stand below those that were before."""
         self._rows += ["".join(plain(row).split()) for row in rows]
 
+    def take_back(self, count: int) -> None:
+        """The last so many rows are within reach again."""
+        del self._rows[max(0, len(self._rows) - count) :]
+
     def forget(self) -> None:
         """What was left behind is none of ours any more."""
         self._rows.clear()
@@ -37,6 +41,8 @@ class LeftBehind:
         if self._rows and rest.over:
             self._rows[0] = rest.wanted
         else:
+            if self._rows:
+                rest.begin_line()
             self._rows.clear()
         return rest.lines()
 
@@ -87,6 +93,11 @@ class _Rest:
             self._line, self._at = line, at
         self.wanted = letters[count:]
         return not self.wanted
+
+    def begin_line(self) -> None:
+        """Skip no part of a line."""
+        if self._texts[self._line][self._at :].strip():
+            self._at = 0
 
     def lines(self) -> list[Line]:
         """What is left, from the beginning of a word."""

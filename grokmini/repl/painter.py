@@ -70,13 +70,15 @@ class LiveView(NamedTuple):
 class Drawn(NamedTuple):
     """What stands on the terminal: the live rows (at least one), the cursor among them, drawn at which size.
 
-    Where `known` is False, nothing is sure but that the live rows begin `cursor.row` rows above the cursor.
+    Where `known` is False, nothing is sure but that the live rows begin `cursor.row` rows above the cursor. `above`
+    are former live rows right above these, out of reach until a greater height brings them back.
     """
 
     rows: tuple[Line, ...] = (EMPTY,)
     cursor: Cursor = Cursor(0, 0)
     size: Size = USUAL_SIZE
     known: bool = False
+    above: tuple[Line, ...] = ()
 
 
 def usable(size: Size) -> Size:

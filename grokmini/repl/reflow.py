@@ -1,8 +1,8 @@
 """Where the live rows are after the terminal changed its size.
 
 Terminals that reflow wrap a row that has become too wide over several rows; the others cut it. What was pushed
-out of the screen's top cannot be reached any more. Each doubt is decided so that too little is erased: a stale
-row stays rather than a finished line goes.
+out of the screen's top cannot be reached any more, unless a greater height brings it back. Each doubt is decided so
+that too little is erased: a stale row stays rather than a finished line goes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ class Reflow(Enum):
 
     NONE = "cuts them"
     ALL = "wraps them"
+    AND_BACK = "wraps them; a greater height brings rows back from the scrollback"
     BUT_CURSOR_ROW = "wraps them except the one with the cursor"
 
 
@@ -30,7 +31,6 @@ _XTERM_JS = frozenset({"vscode", "Hyper", "Tabby"})
 _WRAPPING_PROGRAMS = frozenset({"tmux", "iTerm.app", "Apple_Terminal", "WezTerm", "ghostty", "rio", "mintty"})
 _WRAPPING_TERMS = ("tmux", "alacritty", "foot", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "konsole")
 _WRAPPING_VARIABLES = (
-    "VTE_VERSION",
     "KITTY_WINDOW_ID",
     "KONSOLE_VERSION",
     "WT_SESSION",
@@ -46,12 +46,16 @@ def reflow_of(env: Mapping[str, str]) -> Reflow:
     A multiplexer decides for what runs inside it, whatever it runs in itself.
     """
     term = env.get("TERM", "")
-    if env.get("TMUX") or env.get("ZELLIJ") or term.startswith("tmux"):
+    if env.get("TMUX") or term.startswith("tmux"):
+        return Reflow.AND_BACK
+    if env.get("ZELLIJ"):
         return Reflow.ALL
     if env.get("STY") or term.startswith("screen") or env.get("XTERM_VERSION"):
         return Reflow.NONE
     if env.get("TERM_PROGRAM") in _XTERM_JS or env.get("TERMINAL_EMULATOR") == "JetBrains-JediTerm":
         return Reflow.BUT_CURSOR_ROW
+    if env.get("VTE_VERSION"):
+        return Reflow.AND_BACK
     wraps = (
         env.get("TERM_PROGRAM") in _WRAPPING_PROGRAMS
         or term.startswith(_WRAPPING_TERMS)
@@ -71,23 +75,26 @@ def settling_of(env: Mapping[str, str]) -> float:
 
 
 def after_resize(drawn: Drawn, size: Size, reflow: Reflow) -> Drawn:
-    """Where the live rows are now that the terminal has this size: those that are still within reach.
+    """Where the live rows are now that the terminal has this size: those that are within reach, also again.
 
-    A row of which only a part may be left on the screen is left alone.
+    A row of which only a part may be left on the screen is left alone. Where a terminal brings back less than it
+    should, the way up ends at the screen's top, and so still below the finished lines.
     """
     size = usable(size)
     if size == drawn.size or not drawn.known:
         return drawn
-    row, column = drawn.cursor
-    heights = [1 if reflow is Reflow.NONE else _height(line, size.columns) for line in drawn.rows]
+    above = drawn.above if reflow is Reflow.AND_BACK else ()
+    rows = (*above, *drawn.rows)
+    row, column = len(above) + drawn.cursor.row, drawn.cursor.column
+    heights = [1 if reflow is Reflow.NONE else _height(line, size.columns) for line in rows]
     within = 0
-    if reflow is Reflow.ALL:
-        within = _height(drawn.rows[row], size.columns, column) - 1
+    if reflow in (Reflow.ALL, Reflow.AND_BACK):
+        within = _height(rows[row], size.columns, column) - 1
     elif reflow is Reflow.BUT_CURSOR_ROW:
         heights[row] = 1
     gone = _out_of_reach(heights[:row], size.rows - sum(heights[row:]))
-    above = min(sum(heights[gone:row]) + within, size.rows - 1)
-    return Drawn(drawn.rows[gone:], Cursor(above, column), size)
+    up = min(sum(heights[gone:row]) + within, size.rows - 1)
+    return Drawn(rows[gone:], Cursor(up, column), size, above=rows[:gone])
 
 
 def _out_of_reach(heights: Sequence[int], room: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.inline_terminal import inline_terminal
 from tests.e2e.program import Place
-from tests.fakes.model_server import ModelServer, Reply, reply
+from tests.fakes.model_server import ModelServer, Reply, call, reply
 
 COLUMNS = range(40, 111)
 ROWS = range(16, 31)
@@ -89,4 +89,36 @@ def test_resizes_while_paragraphs_stream_keep_every_word_once_and_one_live_regio
         assert len(stale) <= 6 + len(plan) // 5, "\n".join(stale)
         assert sum(line.startswith("›") for line in lines) == 2, "the prompt that was sent, and the draft"
         assert sum(line.startswith("fake-model") for line in lines) == 1, "one status line"
+        assert terminal.leave() == 0
+
+
+def test_a_question_in_a_window_that_is_small_for_a_while_stands_there_once(
+    place: Place, tmp_path: Path
+) -> None:
+    """What the small window pushed out of reach comes back with the large one, and goes with the answer."""
+    asks = reply(calls=[call("run_terminal_command", command="touch made")])
+    with (
+        ModelServer(
+            [reply("\n\n".join(f"line {number}." for number in range(20))), asks, reply("all done")]
+        ) as server,
+        inline_terminal(place, server, tmp_path) as terminal,
+    ):
+        terminal.start()
+        terminal.prompt("fill")
+        terminal.see("line 19.")
+        terminal.see_idle()
+        terminal.prompt("go")
+        for columns, rows in ((80, 10), (50, 9)):
+            terminal.see_on_screen("4 no", "fake-model · ask")
+            terminal.tmux.resize(columns, rows)
+            terminal.see_on_screen("PgDn", "fake-model · ask")
+            terminal.tmux.resize(80, 24)
+        terminal.see_on_screen("4 no", "fake-model · ask")
+        assert terminal.count("Run this?") == 1
+        terminal.answer("1")
+        terminal.see("all done")
+        terminal.see_idle()
+        assert terminal.count("Run this?") == 0
+        (ran,) = (line for line in terminal.lines if "touch made" in line)
+        assert ran.startswith("• Run   touch made ") and ran.endswith("  ok")
         assert terminal.leave() == 0

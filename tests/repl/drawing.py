@@ -49,7 +49,7 @@ class Drawing:
     ) -> None:
         self.size = size
         self.terminal = Emulator(*size, kind, by_cluster=by_cluster)
-        self._reflow = Reflow.ALL if kind.reflows else Reflow.NONE
+        self._reflow = Reflow.AND_BACK if kind.reflows else Reflow.NONE
         self.canvas = Canvas(colour_level=colour_level, links=True, reflow=self._reflow)
         self.committed: list[Line] = []
         self.live = LiveView()
@@ -87,7 +87,8 @@ class Drawing:
         wide = any(row.width != len(plain(row)) for row in drawn.rows)
         below = 0
         if self.terminal.kind is Kind.TMUX:  # gives up no empty rows below, but pushes out at the top
-            below = self.terminal.height - (self.terminal.row - drawn.cursor.row) - len(drawn.rows)
+            most = max(self.terminal.height, size.rows)
+            below = most - (self.terminal.row - drawn.cursor.row) - len(drawn.rows)
         if sum(heights) * (1 + wide) + below > size.rows or not all(
             is_certain(plain(row)) for row in drawn.rows
         ):
@@ -128,4 +129,10 @@ class Drawing:
         ]
         if is_certain(plain(drawn.rows[drawn.cursor.row])):
             assert (terminal.column, terminal.pending_wrap) == (drawn.cursor.column, False)
-        terminal.finish_above(drawn.cursor.row)
+        self.finish()
+
+    def finish(self) -> None:
+        """What stands above the live rows, also those out of reach, must not be touched from now on."""
+        drawn, columns = self.canvas.drawn, self.size.columns
+        out_of_reach = sum(max(1, -(-2 * row.width // columns)) for row in drawn.above)
+        self.terminal.finish_above(drawn.cursor.row + out_of_reach)

@@ -9,6 +9,7 @@ import pytest
 from grokmini.render.lines import Line, Span, Style, line_of, plain
 from grokmini.repl.left_behind import LeftBehind
 from grokmini.repl.painter import Cursor, LiveView, Size
+from tests.fakes.emulator import Kind
 from tests.repl.drawing import Drawing, rows
 
 
@@ -33,7 +34,9 @@ def texts(found: Sequence[Line]) -> list[str]:
         (["", "one two"], ["", "one two three", "four"], ["three", "four"]),
         (["one tw"], ["one two"], ["two"]),
         (["one two"], ["one other"], ["one other"]),
-        (["one", "other"], ["one two"], ["two"]),
+        (["one", "other"], ["one two"], ["one two"]),
+        (["one", "other"], ["one", "two"], ["two"]),
+        (["* Run make", "Run this?"], ["* Run make  0.8 s  ok", "done"], ["* Run make  0.8 s  ok", "done"]),
         (["one two"], ["one two"], []),
         (["", ""], ["", "one"], ["", "one"]),
         ([], ["", "one"], ["", "one"]),
@@ -80,3 +83,20 @@ def test_a_paragraph_that_was_pushed_out_half_way_is_there_once() -> None:
     drawing.frame(live=rows(*narrow[-4:], "> draft", "status", cursor=Cursor(4, 7)))
     drawing.frame(lines(*narrow), rows("> draft", "status", cursor=Cursor(0, 7)))
     assert " ".join(drawing.terminal.lines).split() == [*["full"] * 10, *words, ">", "draft", "status"]
+
+
+@pytest.mark.parametrize("kind", [Kind.TMUX, Kind.VTE])
+@pytest.mark.parametrize("small", [Size(60, 8), Size(30, 8), Size(90, 6)])
+def test_what_comes_back_with_a_greater_height_is_drawn_over(kind: Kind, small: Size) -> None:
+    """A question in a pane that is made small for a while, and then answered."""
+    drawing = Drawing(Size(60, 24), kind)
+    question = [f"a row of a question, number {number}, and what it says" for number in range(12)]
+    tall = rows("\u2022 Run   make", *question, "status")
+    drawing.frame(lines(*[f"full {number}" for number in range(30)]), tall)
+    for _ in range(2):
+        drawing.resize(small)
+        drawing.frame(live=rows(*question[:3], "1 yes  3 no", "status"))
+        drawing.resize(Size(60, 24))
+        drawing.frame(live=tall)
+    drawing.frame(lines("\u2022 Run   make  0.8 s  ok"), rows("> ", "status"))
+    assert drawing.terminal.lines == [*texts(drawing.committed), ">", "status"]

@@ -47,7 +47,7 @@ def test_resizes_while_paragraphs_stream_lose_nothing_and_leave_one_live_region(
             drawing.terminal.feed(drawing.canvas.echo(view(stream, drawing.size, draft), drawing.size))
         draft = draft if len(draft) < 25 else "> draft"
         drawing.frame((), view(stream, drawing.size, draft))
-        drawing.terminal.finish_above(drawing.canvas.drawn.cursor.row)
+        drawing.finish()
     lines = stream.finish()
     drawing.frame(lines, view(stream, drawing.size, draft))
     seen = "\n".join(drawing.terminal.lines)

@@ -16,11 +16,11 @@ from tests.repl.drawing import Drawing, rows
     ("env", "expected"),
     [
         ({"TERM": "xterm-256color"}, Reflow.NONE),
-        ({"TERM": "xterm-256color", "VTE_VERSION": "7600"}, Reflow.ALL),
+        ({"TERM": "xterm-256color", "VTE_VERSION": "7600"}, Reflow.AND_BACK),
         ({"TERM": "xterm-256color", "VTE_VERSION": "7600", "XTERM_VERSION": "XTerm(390)"}, Reflow.NONE),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, Reflow.BUT_CURSOR_ROW),
-        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "XTERM_VERSION": "XTerm(390)"}, Reflow.ALL),
-        ({"TERM": "screen-256color", "TMUX": "/tmp/x,1,0"}, Reflow.ALL),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x,1,0", "XTERM_VERSION": "XTerm(390)"}, Reflow.AND_BACK),
+        ({"TERM": "screen-256color", "TMUX": "/tmp/x,1,0"}, Reflow.AND_BACK),
         ({"TERM": "screen-256color", "STY": "1.pts", "VTE_VERSION": "7600"}, Reflow.NONE),
         ({"TERM": "xterm-256color", "ZELLIJ": "0"}, Reflow.ALL),
         ({"TERM": "xterm-kitty"}, Reflow.ALL),
@@ -54,7 +54,9 @@ def drawn(*texts: str, cursor: Cursor) -> Drawn:
     return Drawn(tuple(line_of(text) for text in texts), cursor, Size(80, 24), known=True)
 
 
-@pytest.mark.parametrize(("reflow", "above"), [(Reflow.ALL, 4), (Reflow.BUT_CURSOR_ROW, 3), (Reflow.NONE, 1)])
+@pytest.mark.parametrize(
+    ("reflow", "above"), [(Reflow.AND_BACK, 4), (Reflow.ALL, 4), (Reflow.BUT_CURSOR_ROW, 3), (Reflow.NONE, 1)]
+)
 def test_rows_above_the_cursor_are_counted_as_the_terminal_wraps_them(reflow: Reflow, above: int) -> None:
     before = drawn("x" * 75, "y" * 45, "z" * 80, cursor=Cursor(1, 40))
     left = after_resize(before, Size(30, 24), reflow)
@@ -70,6 +72,15 @@ def test_rows_out_of_reach_are_left_alone() -> None:
     before = drawn(*"abcdefgh", cursor=Cursor(6, 1))
     left = after_resize(before, Size(80, 5), Reflow.ALL)
     assert (len(left.rows), left.cursor.row) == (5, 3)
+
+
+@pytest.mark.parametrize(("reflow", "reached"), [(Reflow.AND_BACK, 4), (Reflow.ALL, 1), (Reflow.NONE, 1)])
+def test_rows_that_a_greater_height_brings_back_are_within_reach_again(reflow: Reflow, reached: int) -> None:
+    above = tuple(line_of(text) for text in "abcde")
+    before = Drawn((line_of("f"), line_of("g")), Cursor(1, 0), Size(80, 3), known=True, above=above)
+    left = after_resize(before, Size(80, 5), reflow)
+    assert left.cursor.row == reached
+    assert left.rows == (*above[len(above) + 1 - reached :], *before.rows)
 
 
 def test_nothing_changes_with_the_size_that_it_was_drawn_at() -> None:
@@ -109,7 +120,7 @@ def test_news_of_a_resize_that_comes_late_costs_no_finished_line(
         drawing.now += 0.1
         drawing.terminal.feed(drawing.canvas.frame(lines, live, drawing.size, drawing.now))
         if not late:
-            drawing.terminal.finish_above(drawing.canvas.drawn.cursor.row)
+            drawing.finish()
     seen, place = "\n".join(drawing.terminal.lines), 0
     for text in (line.spans[0].text for line in drawing.committed):
         assert text in seen[place:]

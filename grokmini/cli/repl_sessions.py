@@ -173,7 +173,8 @@ class Sessions:
             permission_mode=self._last.live.mode.value,
             sandbox=sandbox.profile if sandbox.explicit else self._root.options.sandbox,
         )
-        return self._root._replace(cwd=self._last.workspace.root, options=options)
+        root, cwd = self._root._replace(options=options), self._last.workspace.root
+        return root if cwd == root.cwd else root.at(cwd)
 
     async def _model(self) -> ModelSpec:
         return self._last.live.model if self._last is not None else await choose_model(self._root)

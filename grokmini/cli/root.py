@@ -13,6 +13,7 @@ from grokmini.config.load import load_settings
 from grokmini.config.paths import Places, find_places
 from grokmini.config.settings import Settings
 from grokmini.sampler.catalogue import ModelCatalogue
+from grokmini.tools.rules import RuleSet, parse_rules
 
 
 class Root(NamedTuple):
@@ -25,6 +26,21 @@ class Root(NamedTuple):
     settings: Settings
     catalogue: ModelCatalogue
     warnings: tuple[str, ...]
+
+    def at(self, cwd: Path) -> Root:
+        """The same for another folder, by the settings that hold there now. Raises `ConfigError`."""
+        loaded = load_settings(self.places, cwd, self.env)
+        models = ModelCatalogue(loaded.models, self.env)
+        return self._replace(cwd=cwd, settings=loaded.settings, catalogue=models, warnings=loaded.warnings)
+
+    def rules(self) -> RuleSet:
+        """The permission rules of settings and command line. Raises `UsageError` at one that cannot be read."""
+        permission = self.settings.permission
+        return parse_rules(
+            allow=(*permission.allow, *self.options.allow),
+            ask=permission.ask,
+            deny=(*permission.deny, *self.options.deny),
+        )
 
 
 def load_root(options: Options, env: Mapping[str, str] = os.environ) -> Root:

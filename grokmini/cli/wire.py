@@ -19,6 +19,7 @@ from grokmini.chat.events import ChatEvent, Repaired
 from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.go_on import new_setup, setup_of
+from grokmini.cli.moving import Mover
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.cli.sandboxed import Agree, choose
@@ -49,7 +50,7 @@ from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.protected import NOTHING, protect
 from grokmini.tools.read_denials import HiddenFiles
 from grokmini.tools.registry import ToolRegistry
-from grokmini.tools.rules import RuleSet, parse_rules
+from grokmini.tools.rules import RuleSet
 from grokmini.tools.shell_state import ShellState
 from grokmini.tools.table import build_tools
 from grokmini.workspace.workspace import Workspace
@@ -113,7 +114,7 @@ async def start_session(
     `may_title` says which models may be asked for a title; `ask_about_profile` asks the person about a project's
     sandbox profile that grants more than `workspace`; `mechanisms` to confine with are found by trying.
     """
-    registry, rules = _registry(root), _rules(root)  # what is wrong there is said before a session is made
+    registry, rules = _registry(root), root.rules()  # what is wrong there is said before a session is made
     opened = await open_files(
         open_as,
         root.places,
@@ -203,10 +204,6 @@ def _connect(
     sandbox.provides(shell.extend)
     policy = _policy(root, rules, workspace, shell, guard)
 
-    def move_to(path: Path) -> None:
-        workspace.move_to(path)
-        shell.move_to(path)
-
     return Parts(
         session_id=opened.session_id,
         chat=chat,
@@ -224,7 +221,7 @@ def _connect(
         prefix=SessionPrefix(
             _look_around(root, workspace, guard, shell, live, interactive), registry.names, stream.emit
         ),
-        move_to=move_to,
+        move_to=Mover(root, sandbox, workspace, shell, policy).move_to,
         branch_of=branch_of,
         interactive=interactive and not (root.options.never_ask or settings.permission.never_ask),
         max_turns=root.options.max_turns or settings.session.max_turns,
@@ -298,15 +295,6 @@ def _registry(root: Root) -> ToolRegistry:
     )
     registry.finalize()
     return registry
-
-
-def _rules(root: Root) -> RuleSet:
-    permission = root.settings.permission
-    return parse_rules(
-        allow=(*permission.allow, *root.options.allow),
-        ask=permission.ask,
-        deny=(*permission.deny, *root.options.deny),
-    )
 
 
 def _policy(

@@ -19,7 +19,7 @@ import msgspec
 
 from grokmini.protocol import commands, events
 from grokmini.protocol.codec import join_surrogates
-from grokmini.protocol.errors import SandboxError, UsageError
+from grokmini.protocol.errors import GrokminiError, UsageError
 from grokmini.protocol.items import SyntheticReason, user_text
 from grokmini.protocol.model import Usage
 from grokmini.session.call_runner import CallRunner
@@ -299,20 +299,18 @@ class SessionEngine:
     async def _change_directory(self, path: str) -> None:
         try:
             target = _find_folder(path, self._parts.workspace.root)
-            protection = await asyncio.to_thread(self._parts.sandbox.move_to, target)
-        except (OSError, SandboxError) as error:
+            arrival = await self._parts.move_to(target)
+        except (OSError, GrokminiError) as error:
             reason = error.strerror if isinstance(error, OSError) else f"{error.message}. {error.hint}"
             text = f"Still in {visible_path(str(self._parts.workspace.root))}: cannot go to {path} ({reason})."
             self._stream.emit(events.Notice("error", text, "directory"))
             return
-        self._parts.move_to(target)
         self._parts.record.directory_changed(str(target))
         self._stream.emit(events.DirectoryChanged(str(target), self._parts.branch_of(target)))
-        for sentence in protection:
-            self._stream.emit(events.Notice("info", visible_path(sentence), "sandbox"))
-        await self._add(
-            f"The working directory is now {visible_path(str(target))}.", SyntheticReason.SYSTEM_REMINDER
-        )
+        for notice in arrival.notices:
+            self._stream.emit(notice)
+        text = f"The working directory is now {visible_path(str(target))}. {arrival.note}".rstrip()
+        await self._add(text, SyntheticReason.SYSTEM_REMINDER)
 
     async def _add(self, text: str, reason: SyntheticReason) -> None:
         """Put an item into the history: now when idle (behind the prefix), else at the turn's next gap."""

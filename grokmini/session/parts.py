@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import ModelSpec
 from grokmini.protocol.permission import PermissionMode
 from grokmini.sandbox.runner import CommandRunner
-from grokmini.session.ports import EventLog, Models, PromptPrefix, Sampler, Sandbox, SessionRecord
+from grokmini.session.ports import Arrival, EventLog, Models, PromptPrefix, Sampler, Sandbox, SessionRecord
 from grokmini.tools.contract import Resources, SpillFiles
 from grokmini.tools.permission import PermissionPolicy
 from grokmini.tools.registry import ToolRegistry
@@ -22,10 +22,11 @@ from grokmini.workspace.workspace import Workspace
 class Parts:
     """The session's collaborators.
 
-    `move_to` makes another folder the working directory of files and commands; `branch_of` reads the git branch
-    of a folder ("" for none). `interactive` says whether a person can be asked. `max_turns` limits the model
-    rounds of a prompt, 0 for no limit. `title_source` is where the title so far is from, and `may_title` whether a
-    model may be asked for one. `clock` is seconds since the epoch, `monotonic` seconds that only grow.
+    `move_to` makes another folder the working directory of files and commands, under the rules that hold there, or
+    raises `GrokminiError` and has changed nothing; `branch_of` reads the git branch of a folder ("" for none).
+    `interactive` says whether a person can be asked. `max_turns` limits the model rounds of a prompt, 0 for no limit.
+    `title_source` is where the title so far is from, and `may_title` whether a model may be asked for one. `clock` is
+    seconds since the epoch, `monotonic` seconds that only grow.
     """
 
     session_id: str
@@ -42,7 +43,7 @@ class Parts:
     record: SessionRecord
     spill: SpillFiles
     prefix: PromptPrefix
-    move_to: Callable[[Path], None]
+    move_to: Callable[[Path], Awaitable[Arrival]]
     branch_of: Callable[[Path], str]
     interactive: bool
     max_turns: int

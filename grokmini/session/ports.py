@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from grokmini.protocol.events import EventRecord, TitleSource
+from grokmini.protocol.events import EventRecord, Notice, TitleSource
 from grokmini.protocol.items import ConversationItem
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
 from grokmini.protocol.permission import PermissionMode
@@ -78,6 +77,13 @@ class PromptPrefix(Protocol):
         """
 
 
+class Arrival(NamedTuple):
+    """What changed with the folder that is worked in: `notices` tell the person, `note` the model (empty: nothing)."""
+
+    notices: tuple[Notice, ...] = ()
+    note: str = ""
+
+
 class SandboxOffer(NamedTuple):
     """A profile that could come into force.
 
@@ -109,12 +115,6 @@ class Sandbox(Protocol):
 
         Raises `SandboxError` when this machine cannot keep it, `ConfigError` when the agreement cannot be written:
         the former one then goes on.
-        """
-
-    def move_to(self, cwd: Path) -> tuple[str, ...]:
-        """Protect another folder from the next command on; what that changes, as whole sentences for the person.
-
-        Blocks. Raises `SandboxError` when the profile cannot be kept there: nothing has changed then.
         """
 
     def look_again(self) -> None:

@@ -109,7 +109,7 @@ class _Call(NamedTuple):
 
 
 class PermissionPolicy:
-    """Judges calls by rules, remembered answers and the mode.
+    """Judges calls by `rules`, remembered answers and the mode.
 
     `workspace_root` gives the folder that edits are free in, `shell_folder` the one that the next command starts
     in (the root, when not given). `protected` are our own folders. `leaves_sandbox` says why the profile in force
@@ -126,7 +126,7 @@ class PermissionPolicy:
         protected: Protected = NOTHING,
         leaves_sandbox: Callable[[Path], str] = lambda path: "",
     ) -> None:
-        self._rules = rules
+        self.rules = rules
         self._grants = grants
         self._workspace_root = workspace_root
         self._shell_folder = shell_folder or workspace_root
@@ -213,14 +213,14 @@ class PermissionPolicy:
 
     def read_denials(self) -> ReadDenials:
         """What deny rules keep from being read, as things are now: for whoever looks through many files."""
-        rules = [rule for rule in self._rules.deny if governs(rule, "Grep")]
+        rules = [rule for rule in self.rules.deny if governs(rule, "Grep")]
         return ReadDenials(rules, self._workspace_root())
 
     def _sweep(self, reviewed: Review | None, root: Path) -> Sweep:
         """What a command would read or write by wildcards and whole folders, as far as rules are about it."""
         about_paths = any(
             rule.pattern is not None and rule.tool in _PATH_RULES
-            for rule in (*self._rules.deny, *self._rules.ask)
+            for rule in (*self.rules.deny, *self.rules.ask)
         )
         if reviewed is None or not about_paths:
             return Sweep()
@@ -234,10 +234,10 @@ class PermissionPolicy:
         repository = self._repository()
         if repository not in self._granted:
             self._granted[repository] = parse_rules(allow=self._grants.granted(repository)).allow
-        return (*self._rules.allow, *self._session, *self._granted[repository])
+        return (*self.rules.allow, *self._session, *self._granted[repository])
 
     def _refused(self, call: _Call) -> Deny | None:
-        if rule := self._stopping_rule(call, self._rules.deny):
+        if rule := self._stopping_rule(call, self.rules.deny):
             return Deny(
                 f"Not run: the user's rule {rule.text} denies it. Do not try to reach the same end another way; "
                 "do what is possible without it and tell the user."
@@ -247,7 +247,7 @@ class PermissionPolicy:
                 f"Not run: it would read {short_path(found.path)}, which the user's rule {found.rule.text} denies. "
                 f"Name the files it should read, without that one; or search with the grep tool, which leaves it out."
             )
-        if call.review is not None and call.review.obscure and self._rules.deny:
+        if call.review is not None and call.review.obscure and self.rules.deny:
             return Deny(
                 "Not run: the command is too long or too nested to check against the user's rules. Split it."
             )
@@ -318,7 +318,7 @@ class PermissionPolicy:
         for path, path_forms in written.items():
             if part := steers(path_forms):
                 return f"{short_path(path)} is in {part}, which steers git or grokmini"
-        rule = self._stopping_rule(call, self._rules.ask)
+        rule = self._stopping_rule(call, self.rules.ask)
         return f"the rule {rule.text} asks" if rule else ""
 
     def _beyond_sandbox(self, call: _Call) -> tuple[Path, ...] | Deny | Ask:

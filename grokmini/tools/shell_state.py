@@ -7,7 +7,7 @@ Only the shell has the side channel. It comes as standard input, is moved away b
 the command (what the shell itself keeps of it is closed on exec), and is a socket, which nobody can open again through
 /proc. A program that traces its shell still gets at it, and what a command exports openly is the model's wish: so this
 state is trusted with nothing. It lives only under the sandbox it comes from: what leaves it takes along no more than
-`going_along` says, and `forgetting` drops it before commands may do more.
+`going_along` says, `forgetting` drops it before commands may do more, and `enter` when they work on another project.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class ShellState:
         self._last: tuple[bytes, dict[str, str]] = (b"", {})
         self._let_out: dict[str, CommandSpec] = {}
         self.age = 0
-        """Grows whenever the state is forgotten."""
+        """Grows whenever what runs now must leave nothing behind."""
         self._forgetting = False
 
     @property
@@ -83,6 +83,19 @@ class ShellState:
     def move_to(self, cwd: Path) -> None:
         """Start the next command in another folder."""
         self.cwd = cwd
+
+    def enter(self, cwd: Path, *, afresh: bool) -> tuple[str, ...]:
+        """The person goes to work in another folder: commands start there, and what those that run now leave behind
+        does not count. `afresh` forgets what was exported; the names of the variables that are others then.
+        """
+        self.cwd = cwd
+        self.age += 1
+        if not afresh:
+            return ()
+        before = self.env
+        self._forget()
+        names = before.keys() | self.env.keys()
+        return tuple(sorted(name for name in names if before.get(name) != self.env.get(name)))
 
     def extend(self, besides: dict[str, str]) -> None:
         """Give commands these variables besides, in place of those given before; what they exported stays."""

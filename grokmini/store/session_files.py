@@ -14,6 +14,7 @@ from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_writer import (
+    EVENT_SECONDS,
     RETRY_SECONDS,
     ChangeSummary,
     Flush,
@@ -47,6 +48,7 @@ class SessionFiles(SessionSpill):
         failing: bool = False,
         now: Callable[[], float] = time.time,
         retry_seconds: float = RETRY_SECONDS,
+        event_seconds: float = EVENT_SECONDS,
     ) -> None:
         """`disk` None keeps everything in memory."""
         super().__init__(disk.directory if disk is not None else None)
@@ -55,6 +57,7 @@ class SessionFiles(SessionSpill):
         self._failing = failing
         self._now = now
         self._retry_seconds = retry_seconds
+        self._event_seconds = event_seconds
         self._writer: SessionWriter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -150,7 +153,11 @@ class SessionFiles(SessionSpill):
         if self._writer is None:
             self._loop = asyncio.get_running_loop()
             self._writer = SessionWriter(
-                self._disk, self._report, failing=self._failing, retry_seconds=self._retry_seconds
+                self._disk,
+                self._report,
+                failing=self._failing,
+                retry_seconds=self._retry_seconds,
+                event_seconds=self._event_seconds,
             )
         return self._writer
 

@@ -80,6 +80,7 @@ class SessionWriter:
         retry_seconds: float = RETRY_SECONDS,
         touch_seconds: float = TOUCH_SECONDS,
         stay_seconds: float = REFRESH_SECONDS,
+        event_seconds: float = EVENT_SECONDS,
     ) -> None:
         """`on_trouble` is called in the writer's thread. `failing`: the disk has already refused once."""
         self._disk = disk
@@ -91,6 +92,7 @@ class SessionWriter:
         self._waiting: list[Flush] = []
         self._signal = threading.Event()
         self._urgent = False
+        self._event_seconds = event_seconds
         self._events_due: float | None = None
         self._retry_due = time.monotonic() + retry_seconds if failing else None
         self._touch_seconds = touch_seconds
@@ -117,7 +119,7 @@ class SessionWriter:
             self._urgent = True
             self._signal.set()
         elif self._events_due is None:
-            self._events_due = time.monotonic() + EVENT_SECONDS
+            self._events_due = time.monotonic() + self._event_seconds
             self._signal.set()
 
     def join(self) -> None:

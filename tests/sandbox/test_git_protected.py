@@ -13,7 +13,7 @@ from grokmini.sandbox.git_folders import git_protected, steered_folders
 from grokmini.sandbox.redirections import remove_redirections
 from tests.sandbox.places import said, shell
 from tests.sandbox.resolved import around_of, resolved, working
-from tests.store.ground import until
+from tests.waiting import until
 
 NAMES = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always")
 GIT = " ".join(("git", *NAMES))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -120,13 +119,6 @@ async def stored_session(root: Path, turns: int, cwd: Path = CWD) -> OpenSession
         session.files.turn_ended(model="demo", tokens=10 * (number + 1), messages=4 * (number + 1))
     await session.files.close()
     return session
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for a condition, checked often."""
-    async with asyncio.timeout(20):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from grokmini.store.layout import HISTORY
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import read_summary
 from tests.store.accepted import go_on, refusal_of
-from tests.store.ground import delta, exchange, new, stored_session, until
+from tests.store.ground import delta, exchange, new, stored_session
+from tests.waiting import until
 
 SIZE = "2m"
 FILLER = "filler"
@@ -63,6 +64,7 @@ async def fill_and_empty(point: Path) -> None:
         for stored in exchange(number):
             session.files.append(stored)
     assert await session.files.flush(durable=True)
+    assert await session.files.flush(), "the summary is written behind the answer"
     before = (session.directory / HISTORY).read_bytes()
     fill(point)
     saved = []
@@ -77,7 +79,7 @@ async def fill_and_empty(point: Path) -> None:
     summary = read_summary(session.directory)
     assert summary is not None, "never half a summary"
     assert summary.turns >= 3
-    await until(lambda: [notice.code for notice in notices] == ["not_saving"])
+    await until(lambda: bool(notices))
     (point / FILLER).unlink()
     assert await session.files.flush(durable=True)
     await until(lambda: [notice.code for notice in notices] == ["not_saving", "saving_again"])

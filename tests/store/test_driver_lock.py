@@ -12,6 +12,7 @@ from grokmini.store.driver_lock import DriverLock, SessionBusyError, is_driven, 
 from grokmini.store.layout import DRIVER_LOCK, HISTORY
 from grokmini.store.sessions import SessionStore
 from tests.store.ground import CWD, child, line_from, stored_session
+from tests.waiting import SECONDS
 
 
 def test_a_held_lock_names_its_holder(tmp_path: Path) -> None:
@@ -64,7 +65,7 @@ async def test_a_take_over_finds_what_the_former_driver_wrote(tmp_path: Path) ->
         assert line_from(driver) == "driving"
         assert driver.stdin is not None
         driver.stdin.close()
-        driver.wait(20)
+        driver.wait(SECONDS)
         again = SessionStore(tmp_path).open(session.session_id)
     assert len(again.items) == 8
     await again.files.close()

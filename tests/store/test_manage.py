@@ -16,6 +16,7 @@ from grokmini.store.manage import delete, pin, remove_empty_group, rename
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import Summary, read_summary
 from tests.store.ground import CWD, child, contents, line_from, new, stored_session, tell, told_session
+from tests.waiting import SECONDS
 
 LONG = Path("/home/someone", *["a folder with a long name"] * 12)
 
@@ -76,7 +77,7 @@ async def test_a_session_that_another_process_drives_is_renamed_and_pinned_and_k
         pin(session.directory, True)
         assert driver.stdin is not None
         driver.stdin.close()
-        driver.wait(20)
+        driver.wait(SECONDS)
     summary = summary_of(session.directory)
     assert (summary.title, summary.pinned) == ("Renamed meanwhile", True)
 

@@ -10,7 +10,8 @@ from grokmini.store.layout import DRIVER_LEASE, HISTORY
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_writer import TOUCH_SECONDS, Flush, SessionWriter, Trouble
 from grokmini.store.summary import Summary
-from tests.store.ground import CWD, delta, prompt, until
+from tests.store.ground import CWD, delta, prompt
+from tests.waiting import SECONDS, until
 
 
 class Interrupted(SessionWriter):
@@ -26,7 +27,7 @@ class Interrupted(SessionWriter):
         if not seen and self.meanwhile is not None:
             self.meanwhile.set()
             self.meanwhile = None
-            assert self.went_on.wait(20)
+            assert self.went_on.wait(SECONDS)
         return seen
 
     @_urgent.setter
@@ -39,15 +40,15 @@ def test_work_handed_in_while_the_writer_looks_is_not_forgotten(tmp_path: Path) 
     disk = SessionDisk(tmp_path, tmp_path / "s", Summary(session_id=session_id, cwd=str(CWD)), new=True)
     disk.acquire()
     troubles: list[Trouble] = []
-    writer = Interrupted(disk, troubles.append)
+    writer = Interrupted(disk, troubles.append, event_seconds=3_600)
     looked = writer.meanwhile = threading.Event()
     writer.put_event(delta(1, "wakes the writer, but can wait"))
-    assert looked.wait(20)
+    assert looked.wait(SECONDS)
     answered = threading.Event()
     writer.put(prompt(0))
     writer.put(Flush(lambda written: answered.set()))
     writer.went_on.set()
-    assert answered.wait(0.3), "before the event's half second is over"
+    assert answered.wait(SECONDS), "long before the event itself is due"
     assert (tmp_path / "s" / HISTORY).read_bytes().count(b"\n") == 1
     end(writer)
     assert troubles == []
@@ -64,7 +65,7 @@ async def test_an_idle_session_shows_each_hour_that_somebody_drives_it(tmp_path:
     writer.put(prompt(0))
     written = threading.Event()
     writer.put(Flush(lambda _: written.set()))
-    assert written.wait(20)
+    assert written.wait(SECONDS)
     for _ in range(2):
         os.utime(directory, (0, 0))
         await until(lambda: directory.stat().st_mtime > 0)
@@ -97,5 +98,5 @@ def end(writer: SessionWriter) -> None:
     """Have everything written and the thread ended."""
     ended = threading.Event()
     writer.put(Flush(lambda written: ended.set(), last=True))
-    assert ended.wait(20)
+    assert ended.wait(SECONDS)
     writer.join()

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tests.store.ground import REPOSITORY
 
-SECONDS = 60.0
-
+SECONDS = 300.0
 
 WAYS = (["unshare", "-m"], ["unshare", "-Urm"])
 """Mounts of one's own: as root, and as anybody."""

@@ -13,6 +13,7 @@ from grokmini.store.follow import UpdatesTail
 from grokmini.store.sessions import SessionStore
 from grokmini.store.updates import read_updates
 from tests.store.ground import REPOSITORY, prompt, stored_session
+from tests.waiting import SECONDS
 
 ROUNDS, ALL_ROUNDS = 4, 50
 TURNS = 5
@@ -80,7 +81,7 @@ async def test_who_waits_for_a_session_gets_all_that_its_driver_had_not_written_
     for number in range(START, 300):
         first.files.append(prompt(number))
     await first.files.close()
-    said = waiting.communicate(timeout=30)[0]
+    said = waiting.communicate(timeout=SECONDS)[0]
     assert said.split()[0] == str(START * 4 + 300 - START)
     again = SessionStore(tmp_path).open(session.session_id)
     await again.files.close()

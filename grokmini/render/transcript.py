@@ -6,6 +6,7 @@ commits its frozen prefix early; everything else commits whole.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 from grokmini.protocol.events import DirectoryChanged, SessionEvent, SessionStarted
@@ -98,9 +99,15 @@ class Transcript:
         """End all that is still open and give the rest."""
         return self._follow(self._fold.close())
 
+    def beside(self, lines: Sequence[Line]) -> list[Line]:
+        """Lines that came of no event, as a block among the others."""
+        gap = [EMPTY] if self._last_group and lines else []
+        self._last_group = "beside" if lines else self._last_group
+        return [*gap, *lines]
+
     def live(self, *, brief: bool = False) -> list[Line]:
         """What is not final: tails of texts and calls under way, as they look now. `brief` leaves the room to these:
-        of a notice that waits for them to end, the first line.
+        of a notice or a call that waits for them to end, the first line.
         """
         lines: list[Line] = []
         group = self._last_group
@@ -109,7 +116,7 @@ class Transcript:
                 drawn = [*entry.ready, *entry.stream.tail()]
             else:
                 drawn = entry.ready or self._draw(entry.block)
-            if brief and drawn and isinstance(entry.block, NoticeBlock):
+            if brief and drawn and entry.closed and isinstance(entry.block, NoticeBlock | ToolBlock):
                 drawn = [self._begun(drawn)]
             if drawn:
                 lines += [*self._gap(group, entry.block), *drawn]

@@ -24,6 +24,7 @@ from grokmini.protocol.events import (
     TurnStarted,
 )
 from grokmini.protocol.model import Usage
+from grokmini.render.blockview import prompt_lines
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM, Look
 from grokmini.render.spans import wrap_spans
@@ -164,9 +165,10 @@ class InlineApp:
         """The person's home folder."""
         return self._terminal.env.get("HOME", "")
 
-    def print_lines(self, lines: Sequence[Line]) -> None:
-        """Print finished lines now."""
-        self._screen.commit(lines)
+    def print_lines(self, lines: Sequence[Line], typed: str = "") -> None:
+        """Print finished lines now, set off from the others, behind what was typed."""
+        asked = prompt_lines(typed, self.width, self._look) if typed else []
+        self._screen.commit(self._region.transcript.beside([*asked, *lines]))
         self._changed()
 
     def pick(self, pick: Pick) -> None:

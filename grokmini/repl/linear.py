@@ -194,8 +194,8 @@ class LinearApp:
         copied = await asyncio.to_thread(copy_text, copy.text, os.environ)
         self.print_lines([line_of(copied_text(copied._replace(sequence=""), copy.what))])
 
-    def print_lines(self, lines: Sequence[Line]) -> None:
-        """Print finished lines now."""
+    def print_lines(self, lines: Sequence[Line], typed: str = "") -> None:
+        """Print finished lines now; what was typed stands on the screen."""
         self._screen.print(lines)
         self._progress.heard(self._loop.time())
 

@@ -9,7 +9,8 @@ from grokmini.protocol.commands import Prompt, RunShell
 from grokmini.protocol.errors import GrokminiError
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import ContentPart
-from grokmini.render.lines import Line, line_of
+from grokmini.render.blockview import notice_lines
+from grokmini.render.lines import Line, Span, indented, plain
 from grokmini.render.look import Look
 from grokmini.render.spans import wrap_spans
 from grokmini.repl.commands import table
@@ -39,8 +40,8 @@ class Host(Protocol):
     def home(self) -> str:
         """The person's home folder, which is shown as `~`."""
 
-    def print_lines(self, lines: Sequence[Line]) -> None:
-        """Print finished lines."""
+    def print_lines(self, lines: Sequence[Line], typed: str = "") -> None:
+        """Print finished lines. `typed` is the command that they answer."""
 
     def page(self, lines: Sequence[Line]) -> None:
         """Show lines in the pager, or print them where there is none."""
@@ -96,7 +97,7 @@ class Submissions:
         submission = classify(text)
         match submission:
             case Slash():
-                self._command(submission)
+                self._command(submission, text.strip())
             case Shell():
                 if not self._host.opened.watched:
                     self._state.shell_sent(submission.command, self._clock())
@@ -131,50 +132,57 @@ class Submissions:
             self._history.add(text.strip("\n"), self._host.opened.handle.session_id)
         except OSError as error:
             if not self._history_failed:
-                self._say(f"! what you type is not kept for other sessions: {error.strerror}")
+                self._warn(f"what you type is not kept for other sessions: {error.strerror}")
             self._history_failed = True
 
-    def _say(self, text: str) -> None:
-        self._host.print_lines(self._wrapped([line_of(text)]))
+    def _warn(self, text: str, typed: str = "") -> None:
+        self._host.print_lines(notice_lines("warning", text, self._host.width, self._host.look), typed)
 
     def _wrapped(self, lines: Sequence[Line]) -> list[Line]:
-        return [row for line in lines for row in wrap_spans(line.spans, self._host.width)]
+        """Sentences broken between words; one that is indented goes on further in."""
+        rows: list[Line] = []
+        for line in lines:
+            text = plain(line)
+            lead = Span(" " * (len(text) - len(text.lstrip(" ")) + 2) if text.startswith(" ") else "")
+            first, *rest = wrap_spans(line.spans, max(1, self._host.width - len(lead.text)))
+            rows += [first, *indented(rest, lead, lead)]
+        return rows
 
-    def _command(self, slash: Slash) -> None:
+    def _command(self, slash: Slash, typed: str = "") -> None:
         row = table.find(slash.name)
         if row is None:
-            self._say(table.unknown(slash.name))
+            self._warn(table.unknown(slash.name), typed)
             return
         self._running += 1
-        self._host.start(self._run(row, slash.argument))
+        self._host.start(self._run(row, slash.argument, typed))
 
-    async def _run(self, row: table.CommandRow, argument: str) -> None:
+    async def _run(self, row: table.CommandRow, argument: str, typed: str) -> None:
         host = self._host
         context = CommandContext(host.opened, self._factory, self._state, host.width, host.look, host.home)
-        await self._finish(table.load(row)(argument, context))
+        await self._finish(table.load(row)(argument, context), typed)
 
     def finish(self, work: Awaitable[Result]) -> None:
         """Do what a command went on to ask for once the person had chosen."""
         self._running += 1
         self._host.start(self._finish(work))
 
-    async def _finish(self, work: Awaitable[Result]) -> None:
+    async def _finish(self, work: Awaitable[Result], typed: str = "") -> None:
         try:
-            await self._apply(await work)
+            await self._apply(await work, typed)
         except GrokminiError as error:
-            self._say(f"! {error.message}: {error.hint}" if error.hint else f"! {error.message}")
+            self._warn(f"{error.message}: {error.hint}" if error.hint else error.message, typed)
         finally:
             self._running -= 1
 
-    async def _apply(self, result: Result) -> None:
+    async def _apply(self, result: Result, typed: str) -> None:
         if isinstance(result, Say):
-            self._host.print_lines(self._wrapped(result.lines) if result.prose else result.lines)
+            self._host.print_lines(self._wrapped(result.lines) if result.prose else result.lines, typed)
         elif isinstance(result, Page):
             self._host.page(result.lines)
         elif isinstance(result, Leave):
             self._host.leave()
         elif isinstance(result, GoOn):
-            self._host.print_lines(result.lines)
+            self._host.print_lines(result.lines, typed)
             await self._host.go_on_in(result.opened)
         elif isinstance(result, Pick):
             self._host.pick(result)

@@ -116,6 +116,30 @@ def test_shell_modes_menus_and_files_by_key(place: Place, tmp_path: Path) -> Non
         assert "from-the-42" in str(server.bodies[0]["messages"])
 
 
+def test_what_a_command_answers_stands_below_it_and_apart_from_the_rest(place: Place, tmp_path: Path) -> None:
+    with ModelServer([reply("the answer")]) as server, inline_terminal(place, server, tmp_path) as terminal:
+        terminal.start()
+        terminal.prompt("ask")
+        terminal.see_idle()
+        terminal.write("/model")
+        terminal.see("show the models")
+        terminal.type("Escape")
+        terminal.see_gone("show the models")
+        terminal.type("Enter")
+        terminal.see("/model demo")
+        terminal.prompt("/nonsense")
+        terminal.see("/help lists them")
+        rows = terminal.lines
+        said = [
+            ["", "› /model", "model: fake-model", "  /model demo", ""],
+            ["", "› /nonsense", "! there is no command /nonsense: /help lists them", ""],
+        ]
+        for block in said:
+            at = rows.index(block[1])
+            assert rows[at - 1 : at - 1 + len(block)] == block
+        assert terminal.leave() == 0
+
+
 def test_the_editor_gets_the_draft_and_gives_it_back(place: Place, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text(

@@ -6,7 +6,7 @@ import pytest
 
 from grokmini.protocol.events import Notice, TextDelta, ToolProgress, ToolStarted
 from grokmini.protocol.tools import ToolKind
-from grokmini.render.lines import plain
+from grokmini.render.lines import line_of, plain
 from grokmini.render.transcript import Shown, Transcript
 from tests.render.events import finished, ready
 
@@ -55,3 +55,32 @@ def test_in_little_room_a_notice_that_waits_takes_one_row_and_the_call_keeps_its
     assert [plain(line) for line in brief[len(before) :]] == ["", "= Not enforced by the sandbox here: the…"]
     printed = transcript.apply(finished("1"))
     assert text in " ".join(" ".join(map(plain, printed)).split())
+
+
+def test_what_came_of_no_event_is_a_block_among_the_others() -> None:
+    transcript = Transcript(40, Shown())
+    printed = [*transcript.beside([line_of("first of all")])]
+    printed += transcript.apply(Notice("info", "noticed"))
+    printed += transcript.beside([line_of("answer"), line_of("in two rows")])
+    printed += transcript.beside([line_of("another")])
+    printed += transcript.beside([])
+    printed += transcript.apply(Notice("info", "noticed again"))
+    rows = ["first of all", "", "= noticed", "", "answer", "in two rows", "", "another", "", "= noticed again"]
+    assert [plain(line) for line in printed] == rows
+
+
+def test_in_little_room_a_call_that_waits_for_an_older_one_takes_one_row() -> None:
+    transcript = Transcript(60, Shown())
+    for call_id, kind in (("1", ToolKind.EXECUTE), ("2", ToolKind.READ), ("3", ToolKind.EXECUTE)):
+        transcript.apply(ready(call_id, kind, command="make" if kind is ToolKind.EXECUTE else "", path="a.py"))
+        transcript.apply(ToolStarted(call_id))
+    transcript.apply(ToolProgress("3", "three\n"))
+    transcript.apply(finished("2", "a.py does not exist.\nFind it.", status="error", error_kind="not_found"))
+    transcript.apply(ToolProgress("1", "one\n"))
+    assert [plain(line) for line in transcript.live(brief=True)] == [
+        "• Run   make",
+        "        one",
+        "• Read  a.py  x not found …",
+        "• Run   make",
+        "        three",
+    ]

@@ -385,7 +385,7 @@ async def test_what_is_said_is_broken_between_words() -> None:
         await t.person.see_prompt()
         t.person.type(f"/{name}\r")
         said = await t.person.see("lists them")
-        assert said.splitlines()[-2:] == [f"there is no command /{name}: /help", "lists them"]
+        assert said.splitlines()[-2:] == [f"! there is no command /{name}:", "  /help lists them"]
 
 
 async def test_history_is_kept_for_the_next_run_and_can_be_searched(tmp_path: Path) -> None:

@@ -37,15 +37,16 @@ _MARKS = {
 }
 
 
-async def find_local(
-    providers: Mapping[str, Provider], seconds: float = DISCOVERY_SECONDS
-) -> list[LocalServer]:
+async def find_local(providers: Mapping[str, Provider], seconds: float | None = None) -> list[LocalServer]:
     """The servers that answer in time, in the catalogue's order, with their models."""
+    seconds = DISCOVERY_SECONDS if seconds is None else seconds
     local = [(name, row) for name, row in providers.items() if row.local and name in _MARKS]
     if not local:
         return []
     http = HttpClient(use_proxies=False)
-    tasks = [asyncio.create_task(_look(http, name, row)) for name, row in local]
+    tasks = [
+        asyncio.create_task(_look(http, name, row, Deadlines(seconds, seconds, seconds))) for name, row in local
+    ]
     try:
         done, late = await asyncio.wait(tasks, timeout=seconds)
         for task in late:
@@ -83,11 +84,11 @@ async def only_model(catalogue: ModelCatalogue, ask: AskServer) -> Chosen:
     )
 
 
-async def _look(http: HttpClient, name: str, row: Provider) -> LocalServer | None:
+async def _look(http: HttpClient, name: str, row: Provider, limits: Deadlines) -> LocalServer | None:
     """Ask one port; anything unexpected means that the server is not there."""
     root = row.base_url.removesuffix("/v1")
     mark = _MARKS[name]
-    answer = await _get_json(http, root + mark.path)
+    answer = await _get_json(http, root + mark.path, limits)
     if not isinstance(answer, dict) or mark.key not in answer:
         return None
     if name == "lmstudio":
@@ -100,7 +101,7 @@ async def _look(http: HttpClient, name: str, row: Provider) -> LocalServer | Non
     loaded = [model.id for model in listed if model.loaded]
     windows = {model.id: model.window for model in listed if model.window}
     if name == "ollama":
-        running = parse_models(await _get_json(http, f"{root}/api/ps"))
+        running = parse_models(await _get_json(http, f"{root}/api/ps", limits))
         loaded = [model.id for model in running]
         windows |= {model.id: model.window for model in running if model.window}
     elif name == "llamacpp":
@@ -111,10 +112,10 @@ async def _look(http: HttpClient, name: str, row: Provider) -> LocalServer | Non
     return LocalServer(name, row.title, row.base_url, names, tuple(loaded), windows)
 
 
-async def _get_json(http: HttpClient, url: str) -> Any:
+async def _get_json(http: HttpClient, url: str, limits: Deadlines) -> Any:
     """The decoded answer, None for no answer or no JSON."""
     try:
-        reply = await http.get(url, headers={}, deadlines=Deadlines(DISCOVERY_SECONDS, 1.0, 1.0))
+        reply = await http.get(url, headers={}, deadlines=limits)
         try:
             return msgspec.json.decode(await reply.read()) if reply.status == 200 else None
         finally:

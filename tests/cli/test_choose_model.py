@@ -14,6 +14,7 @@ from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.sampler.catalogue import ModelCatalogue, load_providers
 from tests.fakes.model_server import ModelServer, Reply
+from tests.waiting import SECONDS
 
 
 def as_json(value: object) -> Reply:
@@ -21,8 +22,9 @@ def as_json(value: object) -> Reply:
 
 
 @pytest.fixture
-def ollama() -> Iterator[ModelServer]:
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A server that names itself, with one model, running with a window of 8,192 tokens."""
+    monkeypatch.setattr("grokmini.sampler.local.DISCOVERY_SECONDS", SECONDS)
     running = {"models": [{"name": "qwen", "model": "qwen", "context_length": 8192}]}
     routes = {"/api/version": as_json({"version": "0.12.0"}), "/api/ps": as_json(running)}
     with ModelServer(models=["qwen"], routes=routes) as server:

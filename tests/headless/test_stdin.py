@@ -11,18 +11,16 @@ import pytest
 
 from grokmini.headless.stdin import GRACE_SECONDS, Source, StdinReader, source_of
 from grokmini.protocol.errors import UsageError
+from tests.waiting import shut
 
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
-    """The reading and the writing end of a pipe; a test may close the writing end."""
+    """The reading and the writing end of a pipe; a test may shut the writing end."""
     reading, writing = os.pipe()
     yield reading, writing
     os.close(reading)
-    try:
-        os.close(writing)
-    except OSError:
-        pass  # the test has closed it
+    os.close(writing)
 
 
 def reader(fd: int, said: list[str] | None = None, waited: float = 0.0) -> StdinReader:
@@ -37,14 +35,14 @@ async def test_a_pipe_without_a_prompt_is_read_to_its_end(pipe: tuple[int, int])
     os.write(writing, b"fix ")
     await asyncio.sleep(0)
     os.write(writing, b"it\n")
-    os.close(writing)
+    shut(writing)
     assert await composing == "fix it"
 
 
 async def test_data_that_is_there_in_time_joins_the_prompt(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     os.write(writing, "a diff: ä\n".encode())
-    os.close(writing)
+    shut(writing)
     assert await reader(reading).compose("review this", wanted=False) == "review this\n\na diff: ä"
 
 
@@ -66,13 +64,13 @@ async def test_the_dash_waits_for_the_end_however_long_it_takes(pipe: tuple[int,
         await asyncio.sleep(0)
     assert not composing.done()
     os.write(writing, b"late")
-    os.close(writing)
+    shut(writing)
     assert await composing == "review this\n\nlate"
 
 
 async def test_a_pipe_at_its_end_adds_nothing_and_says_nothing(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
-    os.close(writing)
+    shut(writing)
     said: list[str] = []
     assert await reader(reading, said).compose("hi", wanted=False) == "hi"
     assert said == []
@@ -110,6 +108,6 @@ async def test_a_terminal_is_never_read_unasked() -> None:
 async def test_no_prompt_anywhere_is_a_usage_error(pipe: tuple[int, int]) -> None:
     reading, writing = pipe
     os.write(writing, b"\n \n")
-    os.close(writing)
+    shut(writing)
     with pytest.raises(UsageError, match="no prompt"):
         await reader(reading).compose(None, wanted=False)

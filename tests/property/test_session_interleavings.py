@@ -6,12 +6,15 @@ import asyncio
 import random
 from pathlib import Path
 
+import pytest
+
 from grokmini.protocol import commands, events
 from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import AssistantItem, ConversationItem, ToolResultItem
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
 from tests.fakes.model_server import Call, ModelServer, Recorded, Reply, call, reply
 from tests.session.sessions import Driver, session
+from tests.waiting import SECONDS
 
 FULL, SMALL = 1_000, 20
 
@@ -85,8 +88,10 @@ def seeds(full: bool) -> range:
 
 
 async def test_any_interleaving_ends_idle_with_a_valid_history_and_no_task_left(
-    tmp_path: Path, full: bool
+    tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in ("STEP_SECONDS", "CLOSE_SECONDS"):  # a machine that stands still leaves nothing undone
+        monkeypatch.setattr(f"grokmini.session.engine.{name}", SECONDS)
     for seed in seeds(full):
         folder = tmp_path / str(seed)
         folder.mkdir()

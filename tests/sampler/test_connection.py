@@ -17,6 +17,7 @@ from grokmini.sampler.credentials import NO_KEY, Credential
 from grokmini.sampler.sampler import HttpSampler
 from tests.fakes.model_server import ModelServer, Reply, failure, reply
 from tests.sampler.asking import Waits, ask, ask_for_error, request_for, spec_for
+from tests.waiting import SECONDS
 
 
 async def test_the_key_goes_as_a_bearer_and_nothing_else_of_the_person_goes() -> None:
@@ -70,6 +71,13 @@ async def test_a_redirect_is_an_error_that_names_the_target_host_and_the_key_sta
     assert "base_url" in error.hint
 
 
+@pytest.fixture
+def slow_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a body may come late behind its last word."""
+    monkeypatch.setattr("grokmini.net.http.DRAIN_SECONDS", SECONDS)
+
+
+@pytest.mark.usefixtures("slow_ends")
 async def test_requests_of_a_session_share_a_connection() -> None:
     sampler = HttpSampler(lambda spec: NO_KEY)
     with ModelServer([reply("a"), reply("b", delay=0.005), reply("c"), reply("d", done=False)]) as server:
@@ -80,6 +88,7 @@ async def test_requests_of_a_session_share_a_connection() -> None:
     await sampler.close()
 
 
+@pytest.mark.usefixtures("slow_ends")
 async def test_leaving_at_the_end_keeps_the_connection_too() -> None:
     sampler = HttpSampler(lambda spec: NO_KEY)
     with ModelServer([reply("a"), reply("b")]) as server:
@@ -98,7 +107,7 @@ async def test_closing_the_generator_in_the_middle_closes_the_socket() -> None:
     with ModelServer([reply("first second", piece=6, gates={2: gate})]) as server:
         async with aclosing(sampler.sample(request_for(spec_for(server)))) as events:
             assert await anext(events) == TextDelta("first ")
-        assert await asyncio.to_thread(server.requests[0].gone.wait, 5)
+        assert await asyncio.to_thread(server.requests[0].gone.wait, SECONDS)
     await sampler.close()
 
 
@@ -112,11 +121,11 @@ async def test_cancelling_the_task_closes_the_socket() -> None:
 
     with ModelServer([Reply(chunks=(b"never",), gates={0: threading.Event()})]) as server:
         task = asyncio.create_task(consume(request_for(spec_for(server))))
-        await asyncio.to_thread(server.wait_for_requests, 1)
+        await asyncio.to_thread(server.wait_for_requests, 1, SECONDS)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await asyncio.to_thread(server.requests[0].gone.wait, 5)
+        assert await asyncio.to_thread(server.requests[0].gone.wait, SECONDS)
     await sampler.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,14 +12,11 @@ from grokmini.tools.builtin.run_terminal_cmd import RunTerminalCmd
 from grokmini.tools.contract import ToolStep
 from tests.session.sessions import Driver, session
 
-SECONDS = 10.0
-
 
 async def finished(driver: Driver, command: str) -> events.ShellFinished:
     """How the command went."""
     driver.send(commands.RunShell(command))
-    async with asyncio.timeout(SECONDS):
-        return await driver.until(events.ShellFinished)
+    return await driver.until(events.ShellFinished)
 
 
 async def test_a_byte_that_is_no_text_is_replaced_and_the_command_runs(tmp_path: Path) -> None:

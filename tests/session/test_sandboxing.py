@@ -16,6 +16,7 @@ from grokmini.sandbox.probe import Mechanisms
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.places import not_temporary
 from tests.session.sessions import Driver, session
+from tests.waiting import until
 
 YES, NO = PermissionAnswer("allow"), PermissionAnswer("deny")
 
@@ -106,7 +107,7 @@ async def test_a_command_that_runs_goes_on_under_its_own_profile(place: Path) ->
     with ModelServer([run(script), reply("ok")]) as server:
         async with driven(place, server, sandbox="workspace") as driver:
             driver.prompt("go")
-            await driver.until(events.ToolStarted)
+            await until((place / "work/up").exists)
             driver.send(commands.SetSandbox("read-only"))
             await driver.until(events.SandboxChanged)
             (place / "work/go").touch()

@@ -16,6 +16,7 @@ from grokmini.session.titles import may_be_asked, title_request
 from grokmini.store.summary import Summary, read_summary
 from tests.fakes.model_server import ModelServer, Recorded, Reply, failure, reply, usage_of
 from tests.session.sessions import Driver, session
+from tests.waiting import SECONDS
 
 
 def is_about_a_title(request: Recorded) -> bool:
@@ -89,6 +90,7 @@ async def test_a_title_of_the_persons_own_stays_although_one_is_on_its_way(tmp_p
     with ModelServer(answering(lambda: Reply(chunks=late.chunks, gate=gate))) as server:
         async with session(tmp_path, server, titles=True) as driver:
             await driver.ask("one")
+            await asyncio.to_thread(server.wait_for_requests, 2, SECONDS)
             driver.send(commands.SetTitle(" My\nown "))
             assert await driver.until(events.TitleChanged) == events.TitleChanged("My", "manual")
             gate.set()
@@ -129,7 +131,7 @@ async def test_a_turn_does_not_wait_for_a_title_and_the_end_does_not_either(tmp_
     with ModelServer(answering(lambda: Reply(chunks=stuck.chunks, gate=never))) as server:
         async with session(tmp_path, server, titles=True) as driver:
             await driver.ask("one")
-            await asyncio.to_thread(server.wait_for_requests, 2, 30.0)
+            await asyncio.to_thread(server.wait_for_requests, 2, SECONDS)
             assert (await driver.ask("two")).outcome == "completed"
             driver.send(commands.Shutdown("quit"))
             ended = await driver.until(events.SessionEnded)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from grokmini.files.regular import open_regular
 from grokmini.protocol.events import EventRecord
 from grokmini.store.driver_lock import holder
 from grokmini.store.follow import UpdatesTail
@@ -26,7 +27,7 @@ def stored_lines(directory: Path, tail: int | None) -> Iterator[bytes]:
     """The same as the lines that are in the file, whatever wrote them; what is no JSON is left out."""
     path = directory / UPDATES
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return
     with file:

@@ -73,4 +73,6 @@ def what_was_done(repaired: Repaired) -> str:
     done = ["summary rebuilt"] if repaired.summary_rebuilt else []
     if repaired.lines_skipped:
         done.append(f"{plural(repaired.lines_skipped, 'line')} cannot be read, the rest is used")
+    if repaired.prompts_restored:
+        done.append(f"{plural(repaired.prompts_restored, 'prompt')} back from the record of events")
     return ", ".join(done)

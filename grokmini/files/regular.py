@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 ASIDE: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 """How it is opened: whatever it is, opening waits for nobody and takes no terminal."""
@@ -27,6 +27,17 @@ def regular_status(fd: int, path: str | Path) -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
         raise NotRegularError(path)
     return status
+
+
+def open_regular(path: str | Path, *, buffering: int = -1) -> BinaryIO:
+    """The file, open for reading. Raises `OSError` as `read_start` does, and waits for nobody."""
+    fd = os.open(path, ASIDE)
+    try:
+        regular_status(fd, path)
+        return os.fdopen(fd, "rb", buffering)
+    except BaseException:
+        os.close(fd)
+        raise
 
 
 def read_start(path: str | Path, limit: int, *, folder: int | None = None, follow: bool = True) -> bytes:

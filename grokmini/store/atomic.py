@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from grokmini.store.layout import open_private, sync_directory
+from grokmini.store.layout import open_private, sync, sync_directory
 
 _BLOCK = 1 << 20
 
@@ -19,7 +19,7 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
         descriptor = open_private(temporary, os.O_WRONLY | os.O_TRUNC)
         try:
             _write_all(descriptor, pieces)
-            os.fsync(descriptor)
+            sync(descriptor)
         finally:
             os.close(descriptor)
         temporary.replace(path)

@@ -68,7 +68,7 @@ def _remove_old_sessions(state: Path, before: float) -> int:
     for group in subdirectories(state / SESSIONS):
         gone = 0
         for entry in subdirectories(group.path):
-            if _is_old(Path(entry.path), before) and _remove_if_old(Path(entry.path), before):
+            if _is_old(Path(entry.path), before) and remove_if_old(Path(entry.path), before):
                 gone += 1
         if gone:
             remove_empty_group(Path(group.path))
@@ -76,8 +76,10 @@ def _remove_old_sessions(state: Path, before: float) -> int:
     return removed
 
 
-def _remove_if_old(directory: Path, before: float) -> bool:
-    """Look again, now that nobody can touch the session, and remove it."""
+def remove_if_old(directory: Path, before: float) -> bool:
+    """Look at a session again, now that nobody can touch it, and remove it if it was not since `before`; whether it
+    went.
+    """
     with _held(directory) as held:
         if not held or not _is_old(directory, before):
             return False

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import BinaryIO
 
-from grokmini.store.layout import make_private_directory, open_private
+from grokmini.store.layout import make_private_directory, open_private, sync
 
 FICLONE = 0x40049409
 """The request number of Linux for "share all blocks of that file" (ioctl_ficlone(2))."""
@@ -28,7 +28,7 @@ def copy_private(source: BinaryIO, target: Path, *, size: int | None = None) -> 
                 file.flush()
             if size is not None:
                 os.ftruncate(file.fileno(), size)
-            os.fsync(file.fileno())
+            sync(file.fileno())
     except OSError:
         target.unlink(missing_ok=True)
         raise

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
 from grokmini.store.file_system import is_remote
-from grokmini.store.layout import DRIVER_LEASE, DRIVER_LOCK, open_private
+from grokmini.store.layout import DRIVER_LEASE, DRIVER_LOCK, is_named, open_private
 from grokmini.store.lease import Lease, LeaseHeldError, live_holder
-from grokmini.store.locked import is_locked
+from grokmini.store.locked import NO_LOCKS, is_locked
 
 _POLL_SECONDS = 0.05
 _LEAST_ATTEMPTS = 3
@@ -32,24 +32,26 @@ class SessionBusyError(SessionError):
 
 
 class DriverLock:
-    """The held lock of one session directory; on a network file system a lease beside it."""
+    """The held lock of one session directory; where locks cannot be trusted a lease beside it."""
 
     def __init__(self, directory: Path, descriptor: int, lease: Lease | None) -> None:
         self._directory = directory
         self._descriptor = descriptor
         self._lease = lease
+        self._named = is_named(descriptor, directory / DRIVER_LOCK)
 
     @classmethod
     def acquire(cls, directory: Path, *, remote: bool | None = None) -> DriverLock:
         """Become the driver. Whoever wants to wait for another process asks again.
 
-        `remote` says whether the directory is on a network file system; by default that is found out. Raises
+        `remote` says whether the directory is on a network file system; by default that is found out. A file system
+        without locks is treated as one. Raises
         `SessionBusyError` naming the holder, `OSError` when no lock file can be made: `FileNotFoundError` where the
         session was deleted meanwhile.
         """
-        descriptor = _locked(directory)
+        descriptor, is_held = _locked(directory)
         try:
-            lease = _lease_of(directory, is_remote(directory) if remote is None else remote)
+            lease = _lease_of(directory, not is_held or (is_remote(directory) if remote is None else remote))
         except BaseException:
             os.close(descriptor)
             raise
@@ -60,6 +62,11 @@ class DriverLock:
     def by_lease(self) -> bool:
         """Whether it holds by a lease, since locks may not be seen by other hosts."""
         return self._lease is not None
+
+    def is_lost(self) -> bool:
+        """Whether the session's directory, or the lock file in it, was moved or removed: it keeps nobody off now."""
+        path = self._directory / DRIVER_LOCK
+        return not is_named(self._descriptor, path) if self._named else not self._directory.is_dir()
 
     def refresh(self) -> None:
         """Keep the lease alive. Raises `SessionBusyError` when another process has taken it over, `OSError`."""
@@ -77,49 +84,54 @@ class DriverLock:
         os.close(self._descriptor)
 
 
-def _locked(directory: Path) -> int:
-    """The lock file, locked. One that lost its name before it was locked holds nobody off: it is opened again."""
+def _locked(directory: Path) -> tuple[int, bool]:
+    """The lock file, and whether it is locked: not every file system can.
+
+    One that lost its name before it was locked holds nobody off: it is opened again.
+    """
     path = directory / DRIVER_LOCK
     for left in reversed(range(_MOST_OPENINGS)):
         descriptor = open_private(path, os.O_RDWR)
         try:
-            _lock(descriptor, directory)
+            is_held = _lock(descriptor, directory)
         except BaseException:
             os.close(descriptor)
             raise
-        if _is_named(descriptor, path) or not left:
+        if is_named(descriptor, path) or not left:
             break
         os.close(descriptor)
-    return descriptor
+    return descriptor, is_held
 
 
-def _is_named(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _lock(descriptor: int, directory: Path) -> None:
+def _lock(descriptor: int, directory: Path) -> bool:
+    """Lock it; False where there are no locks. Raises `SessionBusyError`, `OSError`."""
     attempts = 0
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
+            return True
         except BlockingIOError:
             attempts += 1
             if attempts >= _LEAST_ATTEMPTS:
                 raise SessionBusyError(directory.name, read_holder(directory)) from None
             time.sleep(_POLL_SECONDS)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+            return False
 
 
 def _lease_of(directory: Path, remote: bool) -> Lease | None:
-    if not remote:
-        return None
+    """A lease where one is needed. Everybody minds one that is alive: whoever holds it may see no locks."""
     try:
-        return Lease.acquire(directory)
+        if remote:
+            return Lease.acquire(directory)
+        other = live_holder(directory) if (directory / DRIVER_LEASE).exists() else None
     except LeaseHeldError as error:
-        raise SessionBusyError(directory.name, str(error)) from error
+        other = str(error)
+    if other is not None:
+        raise SessionBusyError(directory.name, other)
+    return None
 
 
 def _sign(descriptor: int) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
+from grokmini.files.regular import open_regular
 from grokmini.protocol.events import EventRecord
 from grokmini.store.layout import UPDATES
 from grokmini.store.updates import read_event, start_of_last_turns
@@ -63,7 +64,7 @@ class UpdatesTail:
         out before. Raises `OSError`.
         """
         try:
-            file = self._path.open("rb")
+            file = open_regular(self._path)
         except FileNotFoundError:
             self._offset = self._inode = 0
             self.behind = False
@@ -87,7 +88,7 @@ class UpdatesTail:
         return record
 
 
-def _whole_lines(file: BufferedReader, limit: int) -> bytes:
+def _whole_lines(file: BinaryIO, limit: int) -> bytes:
     """As many whole lines as fit into the limit, or one that is longer."""
     data = file.read(limit)
     end = data.rfind(b"\n") + 1

@@ -20,7 +20,6 @@ from grokmini.protocol.items import Stored, UserItem
 from grokmini.protocol.turns import cut_before, turn_starts
 from grokmini.store.atomic import replace_file
 from grokmini.store.copying import copy_file, copy_private, copy_tree
-from grokmini.store.jsonl import read_jsonl
 from grokmini.store.layout import (
     CARRIED_FILES,
     COMPACTION,
@@ -29,7 +28,7 @@ from grokmini.store.layout import (
     make_group,
     make_private_directory,
 )
-from grokmini.store.lines import read_item
+from grokmini.store.lost_prompts import read_history
 from grokmini.store.manage import remove_empty_group
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.sessions import SessionInfo, SessionStore
@@ -64,7 +63,7 @@ def fork_session(
             f"Rebuild it: grokmini sessions repair {session_id}",
         )
     try:
-        history = read_jsonl(source / HISTORY, read_item, keep_damaged=False).values
+        history = read_history(source, known, keep_damaged=False).values
         if before_prompt is not None:
             history = _before(source, history, before_prompt)
         summary = _summary_of_fork(known, history, uuid7(now), cwd, model, now(), cut=before_prompt is not None)

@@ -10,7 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from grokmini.store.layout import open_private
+from grokmini.files.regular import open_regular
+from grokmini.store.layout import is_named, open_private, sync
 
 T = TypeVar("T")
 
@@ -20,14 +21,19 @@ CORRUPT = ".corrupt"
 
 
 class Read(NamedTuple, Generic[T]):
-    """What a file held: the values in order, and how many lines could not be read.
+    """What a file held: the values in order, and before which of them lines were that could not be read.
 
     `kept` says whether those lines are in the file's `*.corrupt`, so that a rewrite throws nothing away.
     """
 
     values: list[T]
-    skipped: int
+    places: tuple[int, ...] = ()
     kept: bool = True
+
+    @property
+    def skipped(self) -> int:
+        """How many lines could not be read."""
+        return len(self.places)
 
 
 class Appended(NamedTuple):
@@ -46,13 +52,20 @@ class AppendFile:
 
     def __init__(self, path: Path) -> None:
         """Open, creating the file. Raises `OSError`."""
+        self._path = path
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
+        self._named = is_named(self._descriptor, path)
         self._sealed = False
         self.dirty = False
 
-    def is_deleted(self) -> bool:
-        """Whether somebody removed the file while it was open; what is written to it is lost."""
-        return os.fstat(self._descriptor).st_nlink == 0
+    def is_gone(self) -> bool:
+        """Whether somebody removed or moved the file while it was open: what is written to it, nobody finds.
+
+        Some network file systems never give a file the same number twice: there a move is not seen.
+        """
+        if os.fstat(self._descriptor).st_nlink == 0:
+            return True
+        return self._named and not is_named(self._descriptor, self._path)
 
     def append(self, lines: Sequence[bytes]) -> Appended:
         """Add lines (without their newlines). Never raises for what the disk does."""
@@ -72,7 +85,7 @@ class AppendFile:
     def sync(self) -> None:
         """Wait until what was written is on the disk itself. Raises `OSError`."""
         if self.dirty:
-            os.fdatasync(self._descriptor)
+            sync(self._descriptor, data_only=True)
             self.dirty = False
 
     def close(self) -> None:
@@ -125,10 +138,11 @@ def read_jsonl(path: Path, decode: Callable[[bytes], T], *, keep_damaged: bool =
     """
     values: list[T] = []
     bad: list[bytes] = []
+    places: list[int] = []
     try:
-        file = path.open("rb", buffering=_BLOCK)
+        file = open_regular(path, buffering=_BLOCK)
     except FileNotFoundError:
-        return Read(values, 0)
+        return Read(values)
     with file:
         for line in file:
             stripped = line.rstrip(b"\n")
@@ -138,10 +152,11 @@ def read_jsonl(path: Path, decode: Callable[[bytes], T], *, keep_damaged: bool =
                 values.append(decode(stripped))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 bad.append(stripped)
+                places.append(len(values))
         file.seek(0)
         data = iter(partial(file.read, _BLOCK), b"")
         kept = quarantine(path, data, bad) if bad and keep_damaged else not bad
-    return Read(values, len(bad), kept)
+    return Read(values, tuple(places), kept)
 
 
 def quarantine(path: Path, data: Iterable[bytes], bad: Iterable[bytes]) -> bool:
@@ -194,7 +209,7 @@ def last_number(path: Path, field: str) -> int:
     """
     numbers = msgspec.json.Decoder(dict[str, msgspec.Raw])
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return 0
     with file:

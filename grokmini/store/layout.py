@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -35,6 +36,7 @@ FILE_MODE = 0o600
 NAME_LIMIT = 255
 """Bytes in one file name on the file systems that matter."""
 
+_CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP})
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
 _SLUG_LIMIT = 80
 
@@ -107,11 +109,36 @@ def size_of(path: Path) -> int:
         return 0
 
 
+def is_named(descriptor: int, path: Path) -> bool:
+    """Whether the path leads to the open file. What cannot be looked at counts as if it did."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def sync(descriptor: int, *, data_only: bool = False) -> None:
+    """Wait until a file or directory is on the disk itself. Raises `OSError`.
+
+    Some file systems have no such wait, for directories above all: what they cannot do keeps nobody from saving.
+    """
+    try:
+        if data_only:
+            os.fdatasync(descriptor)
+        else:
+            os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise
+
+
 def sync_directory(path: Path) -> None:
     """Make names created in a directory survive a power cut. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        sync(descriptor)
     finally:
         os.close(descriptor)
 

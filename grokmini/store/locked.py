@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+
+NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EINVAL})
+"""What flock(2) fails with where files cannot be locked at all, as on some network file systems."""
 
 
 def is_locked(path: str | os.PathLike[str]) -> bool:
@@ -14,8 +18,8 @@ def is_locked(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+    except OSError as error:
+        return error.errno not in NO_LOCKS
     finally:
         os.close(descriptor)
     return False

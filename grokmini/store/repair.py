@@ -23,9 +23,9 @@ from grokmini.protocol.model import Usage
 from grokmini.protocol.turns import turn_starts
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
-from grokmini.store.jsonl import quarantine, read_jsonl
+from grokmini.store.jsonl import quarantine
 from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd
-from grokmini.store.lines import read_item
+from grokmini.store.lost_prompts import read_history
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.set_aside import refusal
 from grokmini.store.summary import Summary, change_summary, read_summary
@@ -34,17 +34,20 @@ from grokmini.text.title import title_of
 
 
 class Repaired(NamedTuple):
-    """What was done: whether the summary was made again, and how many damaged lines the history lost.
+    """What was done: whether the summary was made again, how many damaged lines the history lost, and how many
+    prompts it got back from the events.
 
     The damaged lines are in `chat_history.jsonl.corrupt`.
     """
 
     summary_rebuilt: bool
     lines_skipped: int
+    prompts_restored: int
 
 
 def repair_session(directory: Path) -> Repaired:
-    """Rebuild a missing or damaged summary and take damaged lines out of the history. Blocks.
+    """Rebuild a missing or damaged summary, take damaged lines out of the history, and give back the prompts that it
+    lost. Blocks.
 
     Nothing is thrown away: what cannot be read is kept beside it as `*.corrupt`. Raises `SessionBusyError` when a
     process drives the session, `SessionError` when there is nothing to make one of or the disk refuses.
@@ -54,12 +57,12 @@ def repair_session(directory: Path) -> Repaired:
     except OSError as error:
         raise _refused(directory, error) from error
     try:
-        read = read_jsonl(directory / HISTORY, read_item)
+        read = read_history(directory, read_summary(directory))
         if not read.kept:
             raise _no_copy(directory)
-        if read.skipped:
+        if read.skipped or read.restored:
             replace_file(directory / HISTORY, (encode_stored(stored) + b"\n" for stored in read.values))
-        return Repaired(_rebuild(directory, read.values), read.skipped)
+        return Repaired(_rebuild(directory, read.values), read.skipped, read.restored)
     except OSError as error:
         raise _refused(directory, error) from error
     finally:

@@ -68,11 +68,12 @@ class SessionDisk:
         self._new_names = False
         self._taken_over: SessionBusyError | None = None
 
-    def loaded(self, items: Sequence[Stored], summary: Summary) -> None:
-        """What the files already hold."""
+    def loaded(self, items: Sequence[Stored], summary: Summary, *, changed: bool = False) -> None:
+        """What the files already hold; a `changed` history is not what its file holds, and is written whole."""
         self._summary = summary
         self._history = list(items)
         self._written = len(self._history)
+        self._whole = changed
 
     def add_item(self, stored: Stored) -> None:
         """One more item of the history."""
@@ -108,7 +109,7 @@ class SessionDisk:
         """
         if self._taken_over is not None:
             raise self._taken_over
-        if self._lock is not None and not self.directory.is_dir():
+        if self._lock is not None and self._lock.is_lost():
             self._lock.release()
             self._lock = None
         if self._lock is None:
@@ -201,8 +202,10 @@ class SessionDisk:
 
     def _open(self) -> tuple[AppendFile, AppendFile | None]:
         self.acquire()
-        if self._files is not None and any(file.is_deleted() for file in self._files if file is not None):
-            raise FileNotFoundError(errno.ENOENT, "the session's files were deleted", str(self.directory))
+        if self._files is not None and any(file.is_gone() for file in self._files if file is not None):
+            raise FileNotFoundError(
+                errno.ENOENT, "the session's files were moved or deleted", str(self.directory)
+            )
         if self._files is None:
             history = AppendFile(self.directory / HISTORY)
             try:

@@ -13,7 +13,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import Notice
 from grokmini.protocol.ids import is_session_id, is_session_prefix, uuid7
 from grokmini.protocol.items import Stored
-from grokmini.store.jsonl import CORRUPT, last_number, read_jsonl
+from grokmini.store.jsonl import CORRUPT, last_number
 from grokmini.store.layout import (
     HISTORY,
     SESSIONS,
@@ -24,7 +24,7 @@ from grokmini.store.layout import (
     size_of,
     subdirectories,
 )
-from grokmini.store.lines import read_item
+from grokmini.store.lost_prompts import History, read_history
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles, reason_of, trouble_notice
 from grokmini.store.session_writer import Trouble
@@ -111,7 +111,7 @@ class SessionStore:
         """
         directory = self.directory_of(session_id)
         _check_summary(directory)
-        disk = SessionDisk(self._root, directory, _summary_of(directory)[0], new=False)
+        disk = SessionDisk(self._root, directory, _listed(directory), new=False)
         refused: OSError | None = None
         try:
             disk.acquire(make=False)
@@ -123,23 +123,25 @@ class SessionStore:
 
     def _load(self, directory: Path, disk: SessionDisk, refused: OSError | None) -> OpenSession:
         """Read a session; after the lock is held, since the former driver may only just have left."""
+        known = read_summary(directory)
+        notices = [] if known is not None else [_summary_notice(directory)]
+        summary = known or _filed_under(directory)
         try:
-            read = read_jsonl(directory / HISTORY, read_item)
+            read = read_history(directory, known)
         except OSError as error:
             disk.close()
             raise SessionError(
                 f"Session {directory.name} cannot be read: {reason_of(error)}.", "Check the file's permissions."
             ) from error
-        summary, notices = _summary_of(directory)
         last_seq, told = _last_seq(directory / UPDATES, ours=refused is None)
         notices += told
-        if read.skipped:
-            notices.append(_skipped_notice(read.skipped, directory / HISTORY, kept=read.kept))
+        if read.skipped or read.restored:
+            notices.append(_damage_notice(read, directory / HISTORY))
         if refused is not None:
             notices.append(trouble_notice(Trouble(refused)))
         if disk.by_lease:
             notices.append(_lease_notice())
-        disk.loaded(read.values, summary)
+        disk.loaded(read.values, summary, changed=read.restored > 0)
         return OpenSession(
             session_id=directory.name,
             directory=directory,
@@ -185,7 +187,7 @@ class SessionStore:
         for updated, path in sorted(self._candidates(cwd, prefix), reverse=True):
             directory = Path(path)
             if (directory / SUMMARY).exists():
-                yield SessionInfo(directory.name, directory, updated, _summary_of(directory)[0])
+                yield SessionInfo(directory.name, directory, updated, _listed(directory))
 
     def _candidates(self, cwd: Path | None, prefix: str) -> Iterator[tuple[float, str]]:
         """Every directory that may be a session, with the time something in it was last made or replaced.
@@ -240,16 +242,22 @@ def _new_summary(
     )
 
 
-def _summary_of(directory: Path) -> tuple[Summary, list[Notice]]:
-    summary = read_summary(directory)
-    if summary is not None:
-        return summary, []
-    notice = Notice(
+def _listed(directory: Path) -> Summary:
+    """A session's summary, or what is known without one."""
+    return read_summary(directory) or _filed_under(directory)
+
+
+def _filed_under(directory: Path) -> Summary:
+    """What is known of a session by its place alone."""
+    return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent)))
+
+
+def _summary_notice(directory: Path) -> Notice:
+    return Notice(
         "warning",
         f"{directory / SUMMARY} is damaged; it is written anew with the next turn.",
         "summary_damaged",
     )
-    return Summary(session_id=directory.name, cwd=str(decode_cwd(directory.parent))), [notice]
 
 
 def _check_summary(directory: Path) -> None:
@@ -299,21 +307,33 @@ def _unread_notice(error: OSError, done: str) -> Notice:
 def _lease_notice() -> Notice:
     return Notice(
         "info",
-        "The session is on a network file system: other hosts see by a file renewed every 30 s that it is in use.",
+        "The session's file system comes over a network or has no locks: other processes see by a file renewed every "
+        "30 s that it is in use.",
         "lease",
     )
 
 
-def _skipped_notice(count: int, path: Path, *, kept: bool) -> Notice:
-    lines = "1 line" if count == 1 else f"{count} lines"
-    copy = f"{path}{CORRUPT}"
-    fate = (
-        f"the damaged file is kept as {copy}"
-        if kept
-        else f"no copy could be kept as {copy}, so copy {path} elsewhere now: a later rewrite leaves them out for good"
-    )
-    return Notice(
-        "warning",
-        f"{lines} of {path.name} could not be read and were left out; {fate}",
-        "lines_skipped",
-    )
+def _damage_notice(read: History, path: Path) -> Notice:
+    """What could not be read, where it is kept, and what was made good."""
+    told = []
+    if read.skipped:
+        copy = f"{path}{CORRUPT}"
+        fate = (
+            f"the damaged file is kept as {copy}"
+            if read.kept
+            else f"no copy could be kept as {copy}, so copy {path} elsewhere now: a later rewrite leaves them out for "
+            "good"
+        )
+        told.append(
+            f"{_counted(read.skipped, 'line')} of {path.name} could not be read and were left out; {fate}"
+        )
+    if read.restored:
+        told.append(
+            f"{_counted(read.restored, 'prompt')} that {path.name} lacked came back from the record of events "
+            "(`grokmini log` shows what else was said)"
+        )
+    return Notice("warning", ". ".join(told), "lines_skipped" if read.skipped else "prompts_restored")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -6,18 +6,25 @@ import fcntl
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from grokmini.files.regular import read_start
 from grokmini.protocol.codec import clean_surrogates
 from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import Usage
 from grokmini.store.atomic import replace_file
 from grokmini.store.jsonl import quarantine
 from grokmini.store.layout import SUMMARY, SUMMARY_LOCK, open_private
+from grokmini.store.locked import NO_LOCKS
+from grokmini.store.set_aside import refusal, set_aside
 
 FORMAT_VERSION = 1
+LARGEST: Final = 1 << 24
+"""Bytes of a summary; what is longer is none."""
+_IN_DOUBT: Final[dict[str, object]] = {"pinned": True, "title_source": "manual"}
+"""What is taken where another version wrote something that cannot be understood: what loses nothing."""
 
 _GENERATED, _MANUAL = msgspec.Raw(b'"generated"'), msgspec.Raw(b'"manual"')
 
@@ -65,20 +72,47 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 def read_summary(directory: Path) -> Summary | None:
     """The summary of a session; None when it is missing or damaged."""
     try:
-        return msgspec.json.decode((directory / SUMMARY).read_bytes(), type=Summary)
+        return _decode(_bytes_of(directory))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
+
+
+def _bytes_of(directory: Path) -> bytes:
+    return read_start(directory / SUMMARY, LARGEST)
+
+
+def _decode(data: bytes) -> Summary:
+    """A summary of any version: fields that are of another shape there are as in a new session, or as is safe.
+
+    Raises `msgspec.DecodeError` for what is no summary.
+    """
+    try:
+        return msgspec.json.decode(data, type=Summary)
+    except msgspec.ValidationError:
+        fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    types = {field.name: field.type for field in msgspec.structs.fields(Summary)}
+    fitting = {name: data for name, data in fields.items() if name in types and _fits(data, types[name])}
+    doubtful = {name: _IN_DOUBT[name] for name in _IN_DOUBT if name in fields and name not in fitting}
+    return msgspec.json.decode(msgspec.json.encode(fitting | doubtful), type=Summary)
+
+
+def _fits(data: msgspec.Raw, type_: Any) -> bool:
+    try:
+        msgspec.json.decode(data, type=type_)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 def change_summary(directory: Path, changes: Mapping[str, object], start: Summary) -> None:
     """Read, change, write whole, under the summary's lock. Fields of a newer version stay as they are.
 
-    `start` is used where there is no summary yet, or a damaged one, which is kept as `summary.json.corrupt`.
-    Raises `OSError`.
+    `start` is used where there is no summary yet, or a damaged one, which is kept as `summary.json.corrupt`; what is
+    in its place and is no file of ours is moved aside. Raises `OSError`.
     """
     lock = open_private(directory / SUMMARY_LOCK, os.O_RDWR)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _lock(lock)
         fields = _read_fields(directory)
         if fields is None:
             fields = _encode_fields(msgspec.structs.asdict(start))
@@ -97,15 +131,27 @@ def _keep_manual_title(fields: Mapping[str, msgspec.Raw], changes: dict[str, msg
         del changes["title_source"], changes["title"]
 
 
+def _lock(descriptor: int) -> None:
+    """Wait for the lock; where there are no locks, it goes without."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+
+
 def _read_fields(directory: Path) -> dict[str, msgspec.Raw] | None:
     path = directory / SUMMARY
+    if refusal(path) is not None:
+        set_aside(path)
+        return None
     try:
-        data = path.read_bytes()
+        data = _bytes_of(directory)
     except FileNotFoundError:
         return None
     try:
         fields = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-        msgspec.json.decode(data, type=Summary)
+        _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
         quarantine(path, [data], data.splitlines())
         return None

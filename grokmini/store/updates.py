@@ -8,12 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from grokmini.files.regular import open_regular
 from grokmini.protocol.codec import decode_event
 from grokmini.protocol.events import EventRecord, TurnStarted
 from grokmini.store.layout import UPDATES
 
 TURN_STARTED = b'"type":"turn_started"'
-"""What a line that begins a turn holds, so that others need no decoding; in a string a quote is escaped."""
+TURN_ENDED = b'"type":"turn_ended"'
+"""What a line that begins or ends a turn holds, so that others need no decoding; in a string a quote is escaped."""
 
 BLOCK = 1 << 18
 """Bytes read at a time from the end."""
@@ -44,7 +46,7 @@ def start_of_last_turns(path: Path, turns: int, *, block_size: int = BLOCK) -> i
     read at all.
     """
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return 0
     with file:
@@ -86,7 +88,7 @@ def _turn_starts(block: bytes, first: int) -> Iterator[int]:
 
 def _read_from(path: Path, offset: int) -> Iterator[EventRecord]:
     try:
-        file = path.open("rb")
+        file = open_regular(path)
     except FileNotFoundError:
         return
     with file:

@@ -2,7 +2,8 @@
 
 `hold ROOT ID` opens the session and keeps it until its input ends. `write ROOT` makes a session and writes turns
 without end, printing the number of each acknowledged prompt. `starve ROOT BYTES` writes with a limit on file
-sizes until nothing can be saved, then lifts the limit.
+sizes until nothing can be saved, then lifts the limit. `lack ROOT CALL ERRNO` makes a session where a system call
+fails with that number, writes a turn, prints what it was told, and keeps the session until its input ends.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import cast
 
 from grokmini.protocol.events import Notice
 from grokmini.store.sessions import SessionStore
 from tests.fakes.disk import files_limited_to
-from tests.store.ground import delta, exchange, new
+from tests.fakes.kernel import Call, without
+from tests.store.ground import delta, exchange, new, tell
 
 
 async def hold(root: Path, session_id: str) -> None:
@@ -67,6 +70,19 @@ async def starve(root: Path, limit: int) -> None:
     print(" ".join(notice.code for notice in notices), flush=True)
 
 
+async def lack(root: Path, call: Call, number: int) -> None:
+    """Drive a session on a file system that cannot do everything."""
+    without(call, error=number)
+    session = new(root)
+    notices = [*session.notices]
+    session.files.on_trouble = notices.append
+    print(session.session_id, flush=True)
+    tell(session, 0)
+    print(await session.files.flush(durable=True), *(notice.code for notice in notices), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await session.files.close()
+
+
 def main() -> None:
     """Do what the arguments say."""
     what, root, *rest = sys.argv[1:]
@@ -77,6 +93,8 @@ def main() -> None:
             asyncio.run(write(Path(root)))
         case "starve":
             asyncio.run(starve(Path(root), int(rest[0])))
+        case "lack":
+            asyncio.run(lack(Path(root), cast("Call", rest[0]), int(rest[1])))
 
 
 if __name__ == "__main__":

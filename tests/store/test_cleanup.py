@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
 import pytest
 
 from grokmini.store import cleanup
-from grokmini.store.cleanup import DAY, clean
+from grokmini.store.cleanup import DAY, clean, remove_if_old
 from grokmini.store.layout import CAPPED_DIRECTORIES, HISTORY, SUMMARY, UPDATES
 from grokmini.store.manage import pin
 from grokmini.store.sessions import SessionStore
@@ -85,24 +84,13 @@ async def test_pinned_and_driven_sessions_and_those_with_a_damaged_summary_stay(
 
 
 async def test_a_session_that_is_taken_up_between_two_looks_stays(tmp_path: Path) -> None:
-    """The first look waits at the summary, which is a pipe here; meanwhile something is said."""
-    directory = await session_of_age(tmp_path, 100)
-    summary = (directory / SUMMARY).read_bytes()
-    (directory / SUMMARY).unlink()
-    os.mkfifo(directory / SUMMARY)
-    touched(directory, 100)
-    cleaning = asyncio.create_task(
-        asyncio.to_thread(clean, tmp_path, tmp_path / "cache", ttl_days=30, cap_bytes=1 << 30, now=NOW)
-    )
-
-    def answer() -> None:
-        with (directory / SUMMARY).open("wb") as pipe:  # opens when the other side looks
-            touched(directory / HISTORY, 1)
-            pipe.write(summary)
-
-    await asyncio.to_thread(answer)
-    assert (await cleaning).sessions == 0
-    assert (directory / HISTORY).exists()
+    """It was old when the list was made; it is looked at again once nobody can touch it."""
+    before = NOW - 30 * DAY
+    taken_up, left = [await session_of_age(tmp_path, 100, Path(f"/home/{name}")) for name in ("a", "b")]
+    touched(taken_up / HISTORY, 1)
+    assert [remove_if_old(directory, before) for directory in (taken_up, left)] == [False, True]
+    assert (taken_up / HISTORY).exists()
+    assert not left.exists()
 
 
 async def test_looking_makes_no_session_young(tmp_path: Path) -> None:

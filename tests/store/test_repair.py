@@ -44,7 +44,7 @@ async def test_a_summary_that_is_missing_or_damaged_is_made_again(tmp_path: Path
             SessionStore(tmp_path).open(session.session_id)
     else:
         path.write_bytes(damage)
-    assert repair_session(session.directory) == Repaired(True, 0)
+    assert repair_session(session.directory) == Repaired(True, 0, 0)
     kept = session.directory / f"{SUMMARY}{CORRUPT}"
     assert (kept.read_bytes() if kept.exists() else None) == damage
     made = summary_of(session.directory)
@@ -64,7 +64,7 @@ async def test_a_summary_that_is_missing_or_damaged_is_made_again(tmp_path: Path
 async def test_a_sound_session_is_left_as_it_is(tmp_path: Path) -> None:
     session = await told_session(tmp_path, 2)
     before = {path.name: (path.read_bytes(), path.stat().st_ino) for path in session.directory.iterdir()}
-    assert repair_session(session.directory) == Repaired(False, 0)
+    assert repair_session(session.directory) == Repaired(False, 0, 0)
     after = {path.name: (path.read_bytes(), path.stat().st_ino) for path in session.directory.iterdir()}
     assert after.keys() == before.keys()
     assert all(after[name] == before[name] for name in (HISTORY, UPDATES, SUMMARY))
@@ -77,10 +77,10 @@ async def test_damaged_lines_go_from_the_history_once_and_are_kept_beside_it(tmp
     newer = b'{"type":"hologram","depth":3,  "parts":[1.50]}'
     damaged = b"\n".join([lines[0], b"{half", *lines[1:4], newer, b"\xff\x00", *lines[4:-1], b'{"type":"us'])
     path.write_bytes(damaged)
-    assert repair_session(session.directory) == Repaired(False, 3)
+    assert repair_session(session.directory) == Repaired(False, 3, 0)
     assert path.read_bytes() == b"\n".join([*lines[:4], newer, *lines[4:-1]]) + b"\n"
     assert (session.directory / f"{HISTORY}{CORRUPT}").read_bytes() == damaged
-    assert repair_session(session.directory) == Repaired(False, 0)
+    assert repair_session(session.directory) == Repaired(False, 0, 0)
     again = SessionStore(tmp_path).open(session.session_id)
     assert (again.notices, len(again.items)) == ((), 9)
     await again.files.close()
@@ -119,7 +119,7 @@ async def test_a_driven_session_is_refused_and_untouched(tmp_path: Path) -> None
         with pytest.raises(SessionBusyError, match=f"process {driver.pid} on"):
             repair_session(session.directory)
         assert contents(session.directory) == before
-    assert repair_session(session.directory) == Repaired(True, 1)
+    assert repair_session(session.directory) == Repaired(True, 1, 0)
     assert not is_driven(session.directory)
 
 

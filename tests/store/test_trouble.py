@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from grokmini.protocol.events import Notice
 from grokmini.protocol.items import Stored, TextPart, UserItem
-from grokmini.store.driver_lock import is_driven
+from grokmini.store.driver_lock import SessionBusyError, is_driven
 from grokmini.store.layout import HISTORY, SUMMARY, UPDATES
 from grokmini.store.session_disk import SessionDisk
 from grokmini.store.session_files import SessionFiles
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import Summary
-from tests.store.ground import CWD, child, delta, exchange, line_from, new, prompt
+from tests.store.ground import CWD, child, delta, exchange, line_from, new, prompt, tell
 from tests.waiting import until
 
 
@@ -98,6 +101,39 @@ async def test_a_deleted_session_is_told_once_and_written_whole_again(tmp_path: 
     await session.files.close()
     again = SessionStore(tmp_path).open(session.session_id)
     assert (len(again.items), again.summary.title) == (13, "prompt 0")
+    await again.files.close()
+
+
+MOVES: dict[str, Callable[[Path], object]] = {
+    "the session": lambda directory: directory.rename(directory.with_name("elsewhere")),
+    "the folder it is filed in": lambda directory: directory.parent.rename(directory.parent.with_name("x")),
+    "its history": lambda directory: (directory / HISTORY).rename(directory / "elsewhere"),
+    "all, with a copy in its place": lambda directory: shutil.copytree(
+        directory.rename(directory.with_name("elsewhere")), directory
+    ),
+}
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES)
+async def test_a_session_that_was_moved_away_is_written_whole_where_it_is_looked_for(
+    tmp_path: Path, move: Callable[[Path], object]
+) -> None:
+    session = new(tmp_path)
+    notices: list[Notice] = []
+    session.files.on_trouble = notices.append
+    tell(session, 0)
+    assert await session.files.flush(durable=True)
+    move(session.directory)
+    tell(session, 1)
+    await until(lambda: [notice.code for notice in notices] == ["not_saving"])
+    assert "moved or deleted" in notices[0].text
+    assert await session.files.flush(durable=True)
+    with pytest.raises(SessionBusyError):
+        SessionStore(tmp_path).open(session.session_id)
+    await session.files.close()
+    assert [notice.code for notice in notices] == ["not_saving", "saving_again"]
+    again = SessionStore(tmp_path).open(session.session_id)
+    assert [stored.item for stored in again.items] == [s.item for n in range(2) for s in exchange(n)]
     await again.files.close()
 
 

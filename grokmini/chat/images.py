@@ -9,7 +9,15 @@ from typing import NamedTuple
 import msgspec
 
 from grokmini.protocol.codec import with_fields
-from grokmini.protocol.items import ImagePart, Stored, TextPart, UserItem
+from grokmini.protocol.items import (
+    ContentPart,
+    ImagePart,
+    Stored,
+    SyntheticReason,
+    TextPart,
+    UserItem,
+    user_text,
+)
 from grokmini.text.tokens import BYTES_PER_TOKEN
 
 MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -35,27 +43,30 @@ class Dropped(NamedTuple):
 
 
 def drop_unusable(stored: Sequence[Stored]) -> Dropped:
-    """Replace every image that a provider must refuse by a text that says why."""
+    """Take out every image that a provider must refuse; a notice item behind its own says why.
+
+    What the person wrote stays theirs alone: nothing is put into their words.
+    """
     items: list[Stored] = []
     count = 0
     for entry in stored:
         item = entry.item
-        if isinstance(item, UserItem) and any(isinstance(part, ImagePart) for part in item.content):
-            faults = [_fault(part) if isinstance(part, ImagePart) else "" for part in item.content]
-            wrong = sum(map(bool, faults))
-            if wrong:
-                count += wrong
-                content = tuple(
-                    TextPart(f"[An image was left out: {fault}.]") if fault else part
-                    for part, fault in zip(item.content, faults, strict=True)
-                )
-                entry = with_fields(entry, content=content)
-        items.append(entry)
+        faults = [_fault(part) for part in item.content] if isinstance(item, UserItem) else []
+        if not any(faults):
+            items.append(entry)
+            continue
+        assert isinstance(item, UserItem)
+        good = tuple(part for part, fault in zip(item.content, faults, strict=True) if not fault)
+        told = "\n".join(f"[An image was left out: {fault}.]" for fault in faults if fault)
+        items += with_fields(entry, content=good), Stored(user_text(told, reason=SyntheticReason.IMAGE_NOTICE))
+        count += len(item.content) - len(good)
     return Dropped(items, count)
 
 
-def _fault(image: ImagePart) -> str:
-    """What is wrong with an image; nothing for a good one."""
+def _fault(image: ContentPart) -> str:
+    """What is wrong with an image; nothing for a good one, or for a text."""
+    if isinstance(image, TextPart):
+        return ""
     if image.media_type not in MEDIA_TYPES:
         return "its type is not one that models can see"
     if len(image.data) * 3 // 4 > IMAGE_BYTES_LIMIT:

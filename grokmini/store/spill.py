@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from grokmini.store.atomic import replace_file
 from grokmini.store.layout import PROMPTS, TOOL_OUTPUT, make_private_directory, open_private
 
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}")
@@ -23,12 +24,15 @@ class SessionSpill:
         self._directory = directory
 
     def write(self, name: str, data: bytes) -> str | None:
-        """Keep the data; the path, or None when it could not be written."""
+        """Keep the data; the path, or None when it could not be written. What a person asked is whole or not there."""
         path = self.open_path(name)
         if path is None:
             return None
         try:
-            path.write_bytes(data)
+            if name.startswith(_PROMPT):
+                replace_file(path, data)
+            else:
+                path.write_bytes(data)
         except OSError:
             path.unlink(missing_ok=True)
             return None

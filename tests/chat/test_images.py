@@ -16,7 +16,7 @@ from grokmini.chat.images import (
     image_places,
     next_hidden,
 )
-from grokmini.protocol.items import ImagePart, Stored, TextPart, UserItem
+from grokmini.protocol.items import ImagePart, Stored, SyntheticReason, TextPart, UserItem, user_text
 from tests.chat.histories import stored
 
 PIXEL = base64.b64encode(b"\x89PNG pretend").decode()
@@ -36,17 +36,28 @@ def picture(data: str = PIXEL, media_type: str = "image/png") -> UserItem:
         (picture("A" * (IMAGE_BYTES_LIMIT * 4 // 3 + 8)), "larger than 20 MB"),
     ],
 )
-def test_an_image_that_a_provider_must_refuse_becomes_a_text_that_says_why(
+def test_an_image_that_a_provider_must_refuse_goes_and_a_notice_behind_it_says_why(
     image: UserItem, reason: str
 ) -> None:
     dropped = drop_unusable(stored(image, picture()))
     assert dropped.images == 1
-    item = dropped.items[0].item
-    assert isinstance(item, UserItem)
-    assert item.content[0] == TextPart("look")
-    assert isinstance(item.content[1], TextPart)
-    assert reason in item.content[1].text
-    assert dropped.items[1].item == picture()
+    asked, notice, other = (entry.item for entry in dropped.items)
+    assert asked == user_text("look", prompt_index=0), "nothing is put into the person's own words"
+    assert isinstance(notice, UserItem)
+    assert notice.synthetic_reason is SyntheticReason.IMAGE_NOTICE
+    assert reason in notice.text
+    assert other == picture()
+    assert drop_unusable(dropped.items) == (dropped.items, 0)
+
+
+def test_of_several_images_the_good_ones_stay_and_each_other_one_is_told() -> None:
+    good = ImagePart("image/png", PIXEL)
+    content = (ImagePart("image/png", "!"), good, ImagePart("image/bmp", PIXEL))
+    dropped = drop_unusable(stored(UserItem(content, prompt_index=0)))
+    asked, notice = (entry.item for entry in dropped.items)
+    assert (asked, dropped.images) == (UserItem((good,), prompt_index=0), 2)
+    assert isinstance(notice, UserItem)
+    assert notice.text.count("An image was left out") == 2
 
 
 def test_good_images_keep_the_line_they_were_read_from() -> None:

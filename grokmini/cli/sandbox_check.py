@@ -64,6 +64,8 @@ async def _run(root: Root) -> int:
             _print(f"  {enforcement.hint}")
         for notice in enforcement.notices:
             _print(f"  {notice}")
+        for pattern in policy.idle_globs:
+            _print(f"  {pattern} is denied and matches nothing now")
         env = neutral_environment({**root.env, **confinement.env, _KEY: MARKER})
         has = effective(await asyncio.to_thread(probe), enforcement)
         _print(_ROW.format("id", "attack", "closed", "result"))

@@ -23,8 +23,9 @@ KEYS: Final = {
     "read": "What else can be read; only profiles that extend strict keep anything from being read.",
     "write": "What else can be written, with all below. Never grokmini's own settings and sessions.",
     "deny": "What no command and no file tool can read or write, wherever it lies. * and ? stop at a slash, ** does "
-    "not, [abc] is one of several characters; a name with a wildcard and without a slash is meant at any depth. On "
-    "Linux it needs bubblewrap: without it the profile is refused.",
+    "not, [abc] is one of several characters; a name with a wildcard and without a slash is meant at any depth. A path "
+    "that is not there is told; `grokmini sandbox explain` lists patterns that match nothing. On Linux it needs "
+    "bubblewrap: without it the profile is refused.",
     "network": "Whether commands have the network. Blocked: they can make no socket but pairs among themselves.",
     "allow_unix": "With a blocked network: whether they can make local (Unix) sockets, as multiprocessing's managers "
     "and ssh-agent need. Those that other programs listen on at the start stay out of reach.",

@@ -10,7 +10,7 @@ from grokmini.sandbox.degraded import DENIED, parted
 from grokmini.sandbox.layers import Layer
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.runner import Enforcement
-from grokmini.sandbox.words import read_all_in_words, writable
+from grokmini.sandbox.words import hidden, read_all_in_words, writable
 
 Rows = Sequence[tuple[str, str]]
 _SHOWN = 8
@@ -31,7 +31,7 @@ def report(profile: str, policy: Policy | None, proved: Enforcement, machine: Se
     rows += _listed("read", (read_all_in_words(policy),) if policy.read_all else policy.read_roots)
     rows += _listed("write", ("everything",) if policy.write_all else writable(policy))
     rows += _listed("but not", policy.protected)
-    rows += _listed("hidden", policy.denied or ("nothing",))
+    rows += _listed("hidden", hidden(policy) or ("nothing",))
     local = ", local sockets allowed" if policy.network == "blocked" and policy.allow_unix else ""
     rows.append(("network", f"{policy.network}{local}"))
     if policy.caches:

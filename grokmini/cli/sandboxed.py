@@ -124,6 +124,7 @@ def beyond_workspace(root: Root, profile: Profile) -> tuple[str, ...]:
 
 def around_of(root: Root, directory: Path | None) -> Around:
     """What a profile meets in the root's folder. `directory` holds the session's files."""
+    from grokmini.sandbox.nested import repositories_in
     from grokmini.sandbox.resolve import Around
     from grokmini.store.layout import PROMPTS, SCRATCH, TOOL_OUTPUT
 
@@ -141,6 +142,7 @@ def around_of(root: Root, directory: Path | None) -> Around:
         kept=(f"{session}/{TOOL_OUTPUT}", f"{session}/{PROMPTS}") if session else (),
         given=tuple(map(str, given)),
         git_link=os.path.realpath(dot_git) if os.path.islink(dot_git) else "",
+        nested=repositories_in(str(root.cwd)),
         protect_secrets=root.settings.sandbox.protect_secrets,
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,

@@ -27,6 +27,10 @@ _LFS = frozenset({"git-lfs clean -- %f", "git-lfs smudge -- %f", "git-lfs filter
 _SETTING = re.compile(r"^([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$", re.DOTALL)
 _POINTS_TO = "gitdir:"
 _GITLINK = b"\x00\x00\xe0\x00"
+_LENGTH = 0xFFF
+"""The part of an entry's flags that is the length of its name, or this where it is longer."""
+_HASHES = {"sha1": 20, "sha256": 32}
+"""Bytes of an object's name, by what the settings call its kind."""
 
 
 def git_folder_of(marker: str | Path) -> str:
@@ -155,24 +159,41 @@ def gitlinks(index: Path) -> list[str]:
     if _GITLINK not in data:
         return []
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
-    config = index.parent / "config"
-    other_hash = config.is_file() and b"sha256" in read_start(config, MAX_CONFIG_BYTES).lower()
-    if data[:4] != b"DIRC" or version not in (2, 3, 4) or other_hash:
+    if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise OSError("the index has an unknown form")
     paths: list[str] = []
     at, name = 12, b""
+    flags_at = 40 + _hash_size(index.parent)
     for _ in range(count):
-        flags = int.from_bytes(data[at + 60 : at + 62], "big")
-        start = at + 62 + (2 if flags & 0x4000 else 0)
+        flags = int.from_bytes(data[at + flags_at : at + flags_at + 2], "big")
+        start = at + flags_at + (4 if flags & 0x4000 else 2)
         kept, start = _kept(data, start, name) if version == 4 else (b"", start)
         end = data.find(b"\x00", start)
         if end < 0:
             raise OSError("the index is cut short")
         name = kept + data[start:end]
+        if flags & _LENGTH not in (len(name), _LENGTH):
+            raise OSError("the index has an unknown form")
         if data[at + 24 : at + 28] == _GITLINK:
             paths.append(os.fsdecode(name))
         at = end + 1 if version == 4 else at + (end - at + 8) // 8 * 8
     return paths
+
+
+def _hash_size(folder: Path) -> int:
+    """Bytes of an object's name in a git folder. Raises `OSError` for an unknown kind."""
+    config = Path(common_folder(folder), "config")
+    try:
+        text = read_start(config, MAX_CONFIG_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return _HASHES["sha1"]
+    kinds = [
+        value for section, key, value in _settings(text) if (section, key) == ("extensions", "objectformat")
+    ]
+    try:
+        return _HASHES[kinds[-1].casefold() if kinds else "sha1"]
+    except KeyError as error:
+        raise OSError("the index has an unknown form") from error
 
 
 def _kept(data: bytes, at: int, name: bytes) -> tuple[bytes, int]:

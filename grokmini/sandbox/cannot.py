@@ -40,9 +40,16 @@ LIMITS: Final = (
     Limit(
         "Project writable",
         "A command that makes .git or .grokmini can also fill it, hooks and settings too: both are kept from the next "
-        "command on. A .git/commondir that a command leaves counts until it ends, then it is taken away. Repositories "
-        "inside of the project that are none of its submodules can be given hooks and settings.",
+        "command on. A .git/commondir that a command leaves counts until it ends, then it is taken away. Of "
+        "repositories inside of the project its submodules are kept, and those that were there at the start no deeper "
+        "than two folders; others can be given hooks and settings.",
         lambda policy, _: bool(policy.write_roots) and not policy.write_all,
+    ),
+    Limit(
+        "Not off",
+        "Caches of package managers are shared by sessions under the same profile: what a command leaves there can "
+        "come to run in another project, in its sandbox.",
+        lambda policy, _: bool(policy.caches),
     ),
     Limit(
         "Paths hidden",

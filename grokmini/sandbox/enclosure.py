@@ -16,6 +16,7 @@ from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import label_in_part, losses, remedy
 from grokmini.sandbox.git_care import GitCare, GitFolders
 from grokmini.sandbox.git_folders import make_steering
+from grokmini.sandbox.in_thread import made_in_thread
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import LauncherProcess, start_launcher
 from grokmini.sandbox.mounted import NO_MOUNTS, launch, launch_mounted
@@ -80,9 +81,7 @@ class Opener:
         self._check_losses(policy, mechanisms)
         mounts = NO_MOUNTS
         if mechanisms.bwrap:
-            make_steering(policy.protected)
-            _make_own(policy)
-            mounts = mounts_of(policy, later=later)
+            mounts = await asyncio.to_thread(_made_mounts, policy, later=later)
         if mounts.doors and self._is_strict(policy):
             raise SandboxError(
                 f"the sandbox profile {policy.profile} cannot be kept here: {'; '.join(mounts.doors)}",
@@ -91,7 +90,8 @@ class Opener:
         covered = (*(mount.path for mount in mounts.mounts), *mounts.absent, *policy.denied)
         roots = (*writable_roots(policy), *policy.read_roots)
         with ExitStack() as unless_opened:
-            anchors = Anchors((*roots, *covered) if mechanisms.bwrap else roots)
+            held = (*roots, *covered) if mechanisms.bwrap else roots
+            anchors = await made_in_thread(lambda: Anchors(held), Anchors.close)
             unless_opened.callback(anchors.close)
             enclosure = await self._opened(policy, mechanisms, mounts, anchors, later=later)
             unless_opened.pop_all()
@@ -144,6 +144,13 @@ class Opener:
 
     def _is_strict(self, policy: Policy) -> bool:
         return policy.explicit and not self._best_effort
+
+
+def _made_mounts(policy: Policy, *, later: bool) -> Mounts:
+    """What to mount, with what has to be there for it made first. Blocks."""
+    make_steering(policy.protected)
+    _make_own(policy)
+    return mounts_of(policy, later=later)
 
 
 def _make_own(policy: Policy) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import Final
 
-from grokmini.sandbox.profile import OFF, Profile
+from grokmini.sandbox.profile import DEFAULT, OFF, Profile
 from grokmini.text.quiet import quiet_environment
 
 _CACHE_VARIABLES: Final = {
@@ -22,6 +22,7 @@ _CACHE_VARIABLES: Final = {
     "GOMODCACHE": "go/mod",
     "XDG_CACHE_HOME": "xdg",
 }
+_DIGEST: Final = 16
 _SECRET_PARTS: Final = (
     "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL", "WEBHOOK", "APIKEY", "ACCESSKEY", "PRIVATEKEY",
     "AUTHKEY",
@@ -89,5 +90,17 @@ def profile_environment(profile: Profile, cache: str) -> dict[str, str]:
     """
     if profile.base == OFF:
         return {}
-    found = {name: f"{cache}/tools/{tool}" for name, tool in _CACHE_VARIABLES.items()} if cache else {}
+    folder = tools_folder(profile, cache)
+    found = {name: f"{folder}/{tool}" for name, tool in _CACHE_VARIABLES.items()} if folder else {}
     return {**found, **dict(profile.env)}
+
+
+def tools_folder(profile: Profile, cache: str) -> str:
+    """Where the caches are that commands under a profile may write, in our folder for caches; empty without one.
+
+    What lies in a cache is run (settings, packages), so whoever may do less must not fill one for whoever may do more:
+    each profile but the default has its own, one of a project's for each content. No profile's name holds a dot.
+    """
+    if not cache or profile.name == DEFAULT:
+        return f"{cache}/tools" if cache else ""
+    return f"{cache}/tools/{'.'.join(filter(None, ('in', profile.name, profile.digest[:_DIGEST])))}"

@@ -14,7 +14,7 @@ from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.roots import missing_notices
-from grokmini.sandbox.words import read_all_in_words
+from grokmini.sandbox.words import hidden, read_all_in_words
 
 _SHOWN: Final = 12
 _WIDTH: Final = 78
@@ -34,7 +34,7 @@ def _lines(policy: Policy, mechanisms: Mechanisms) -> Iterator[str]:
     yield from _listed("read", (read_all_in_words(policy),) if policy.read_all else policy.read_roots)
     yield from _listed("write", ("everything",) if policy.write_all else writable_roots(policy))
     yield from _listed("but not", policy.protected)
-    yield from _listed("hidden", policy.denied)
+    yield from _listed("hidden", hidden(policy))
     local = ", local sockets allowed" if policy.allow_unix else ""
     yield f"network   {policy.network}{local}"
     if policy.limits.data:

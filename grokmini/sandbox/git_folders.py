@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from grokmini.files.regular import read_start
-from grokmini.sandbox.git_led_to import led_to
-from grokmini.sandbox.nested import repositories
+from grokmini.sandbox.git_led_to import hooks_everywhere, led_to
+from grokmini.sandbox.nested import repositories, repository_at
 from grokmini.sandbox.redirections import opened
 from grokmini.text.below import is_below
 
@@ -81,16 +82,23 @@ def git_roots(cwd: str) -> tuple[str, ...]:
     return tuple(folder for folder in git_folders(cwd) if not is_below(folder, real))
 
 
-def git_protected(cwd: str, home: str = "") -> tuple[str, ...]:
-    """What steers git in these folders, there or not; with no repository yet, where it would be."""
+def git_protected(
+    cwd: str, home: str = "", env: Mapping[str, str] = MappingProxyType({}), besides: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """What steers git in these folders, there or not; with no repository yet, where it would be. `besides` are further
+    folders, of which those are meant that are repositories.
+    """
     known = git_folders(cwd)
     folders = dict.fromkeys(known or (f"{cwd}/.git",))
     found = list(_own_pointers(cwd))
-    for number, one in enumerate(repositories(cwd)):
-        found += led_to(one, home)
+    hooks = hooks_everywhere(home, env) if home else ()
+    own = tuple(repositories(cwd))
+    others = tuple(filter(None, (repository_at(top) for top in besides if os.path.isdir(f"{top}/.git"))))
+    for one in (*own, *others):
+        found += led_to(one, home, hooks)
         if os.path.islink(one.marker):
             found += [f"{one.marker}/{name}" for name in _ALWAYS]  # through the link, which is told by that
-        if number or not known:
+        if one not in own[:1] or not known:
             folders[one.folder] = None
             found += () if os.path.isdir(one.marker) else (one.marker,)
     for folder in folders:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from grokmini.files.descriptors import O_PATH, open_straight
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.bwrap import Mounts, bwrap_words, mounts_of
+from grokmini.sandbox.in_thread import made_in_thread
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.launch import LAUNCHER, PYTHON, LauncherProcess, start_launcher
 from grokmini.sandbox.plan import launcher_plan
@@ -32,7 +35,7 @@ async def launch_mounted(
     try:
         return mounts, await launch(policy, mechanisms, mounts)
     except SandboxError:
-        now = mounts_of(policy, later=later) if mechanisms.bwrap else mounts
+        now = await asyncio.to_thread(mounts_of, policy, later=later) if mechanisms.bwrap else mounts
         if now == mounts:
             raise
         return now, await launch(policy, mechanisms, now)
@@ -55,6 +58,21 @@ def _identities(mounts: Mounts) -> Iterator[tuple[str, str]]:
 
 async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> LauncherProcess:
     """The launcher in exactly these mounts; they do not count without bubblewrap. Raises `SandboxError`."""
+    prepared = await made_in_thread(lambda: _prepared(policy, mechanisms, mounts), lambda one: one.held.close())
+    with prepared.held:
+        return await start_launcher(prepared.plan, prepared.around, prepared.inherited)
+
+
+class _Prepared(NamedTuple):
+    """What a launcher is started with; `held` closes the descriptors that it inherits."""
+
+    plan: dict[str, Any]
+    around: tuple[str, ...]
+    inherited: tuple[int, ...]
+    held: ExitStack
+
+
+def _prepared(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> _Prepared:
     with ExitStack() as stack:
         held = open_roots(writable_roots(policy)) if mechanisms.landlock_abi and not policy.write_all else {}
         inherited = [*held.values()]
@@ -62,8 +80,6 @@ async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> Laun
             stack.callback(os.close, fd)
         plan = launcher_plan(policy, mechanisms, mounted=mechanisms.bwrap is not None, held=held)
         plan["proof"] += _identities(mounts)
-        if mechanisms.bwrap is None:
-            return await start_launcher(plan, inherited=inherited)
 
         def mask() -> int:
             fd = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
@@ -71,12 +87,15 @@ async def launch(policy: Policy, mechanisms: Mechanisms, mounts: Mounts) -> Laun
             inherited.append(fd)
             return fd
 
-        words = bwrap_words(
-            policy,
-            mounts,
-            mechanisms.bwrap,
-            network=mechanisms.bwrap_network,
-            needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
-            mask=mask,
-        )
-        return await start_launcher(plan, (*words, "--"), inherited)
+        words: list[str] = []
+        if mechanisms.bwrap is not None:
+            words = bwrap_words(
+                policy,
+                mounts,
+                mechanisms.bwrap,
+                network=mechanisms.bwrap_network,
+                needed=(str(Path(PYTHON).parents[1]), str(LAUNCHER)),
+                mask=mask,
+            )
+            words.append("--")
+        return _Prepared(plan, tuple(words), tuple(inherited), stack.pop_all())

@@ -1,6 +1,7 @@
 """Repositories that git goes into from another: those that an index names, and one that a `.git` file names.
 
-A plain `git status` goes into them and obeys their settings, whoever made them. Runs no git.
+A plain `git status` goes into them and obeys their settings, whoever made them. Into others that lie in a folder only
+people go: these are looked for once, before commands run (`repositories_in`). Runs no git.
 """
 
 from __future__ import annotations
@@ -9,12 +10,18 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from grokmini.files.git_settings import common_folder, executable_setting, git_folder_of, gitlinks
 
 _MOST: Final = 200
+_DEEP: Final = 2
+_LOOKED_AT: Final = 2_000
+_MOST_FOUND: Final = 50
+_OF_TOOLS: Final = frozenset({"node_modules", "build", "dist", "target", "__pycache__"})
+"""Folders that tools fill and remove again."""
 _CLOCK: Final = 1_000_000_000
 """Nanoseconds by which the clocks of file systems are behind, with plenty to spare."""
 _SETTINGS: Final = ("config", "config.worktree")
@@ -32,7 +39,7 @@ def repositories(cwd: str) -> Iterator[Repository]:
     """The repository that git finds from a folder, and those in it that its index names, and theirs."""
     real = Path(os.path.realpath(cwd))
     top = next((one for one in (real, *real.parents) if os.path.lexists(one / ".git")), None)
-    waiting = [found for found in (top and _repository(str(top)),) if found]
+    waiting = [found for found in (top and repository_at(str(top)),) if found]
     seen: set[str] = set()
     while waiting and len(seen) < _MOST:
         one = waiting.pop(0)
@@ -40,8 +47,34 @@ def repositories(cwd: str) -> Iterator[Repository]:
             continue
         seen.add(one.folder)
         yield one
-        below = (_repository(f"{one.top}/{path}") for path in _links_of(one.folder) if _is_within(path))
+        below = (repository_at(f"{one.top}/{path}") for path in _links_of(one.folder) if _is_within(path))
         waiting += (found for found in below if found)
+
+
+def repositories_in(cwd: str) -> tuple[str, ...]:
+    """The folders right in this one, or in one of its folders, that are repositories of their own: a person's, before
+    any command. Links are not followed, nor are folders looked into that tools fill. Blocks.
+    """
+    found: list[str] = []
+    waiting, left = [(cwd, 0)], _LOOKED_AT
+    for folder, depth in waiting:  # which grows meanwhile
+        try:
+            with os.scandir(folder) as entries:
+                for entry in islice(entries, left):
+                    left -= 1
+                    if (
+                        entry.name[0] == "."
+                        or entry.name in _OF_TOOLS
+                        or not entry.is_dir(follow_symlinks=False)
+                    ):
+                        continue
+                    if os.path.isfile(f"{entry.path}/.git/HEAD") and not os.path.islink(f"{entry.path}/.git"):
+                        found.append(entry.path)
+                    elif depth + 1 < _DEEP:
+                        waiting.append((entry.path, depth + 1))
+        except OSError:
+            continue
+    return tuple(sorted(found)[:_MOST_FOUND])
 
 
 class GitWatch:
@@ -89,7 +122,8 @@ class GitWatch:
         return reason
 
 
-def _repository(top: str) -> Repository | None:
+def repository_at(top: str) -> Repository | None:
+    """The repository whose files are in that folder, None where there is none."""
     marker = f"{top}/.git"
     if os.path.isdir(marker):
         return Repository(top, marker, os.path.realpath(marker))

@@ -26,8 +26,8 @@ class Policy:
 
     `read_roots` count only without `read_all`, as do `links`, the links on the way to what may be used; `protected`
     paths are read-only inside the writable ones, `denied` ones cannot be read, nor can what matches `denied_globs`
-    later (`denied` holds what matches them now). `own` are our own folders as the environment names them, there or
-    not.
+    later (`denied` holds what matches them now; `idle_globs` are those that match nothing). `own` are our own folders
+    as the environment names them, there or not.
     `extra` are those of `write_roots` that the profile adds. `notices` are sentences for the person to know.
     `explicit`: the person named the profile, so what is missing stops the start.
     """
@@ -43,6 +43,7 @@ class Policy:
     own: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     denied_globs: tuple[str, ...] = ()
+    idle_globs: tuple[str, ...] = ()
     network: Literal["open", "blocked"] = "open"
     allow_unix: bool = False
     scratch: str = ""

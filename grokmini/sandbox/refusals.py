@@ -44,7 +44,8 @@ _NOT_FOUND: Final = re.compile(
 _MOST_PROGRAMS: Final = 20
 _MOST_OF_A_LINE: Final = 512
 _MAKES: Final = re.compile(
-    r"\b(?:touch|tee|creat\w*|mk\w+|writ\w*|cannot move|renam\w*|directory nonexistent)\b|['\"](?:[wax]\+?[bt]?\+?|r\+)['\"]",
+    r"\b(?:touch|tee|creat\w*|mk\w+|writ\w*|cannot move|renam\w*|directory nonexistent)\b"
+    r"|['\"](?:[wax]\+?[bt]?\+?|r\+)['\"]",
     re.I,
 )
 """What a line says that is about a file to be made."""

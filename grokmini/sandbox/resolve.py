@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +13,16 @@ from typing import Final
 
 from grokmini.files.places import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
+from grokmini.sandbox.denials import denials
+from grokmini.sandbox.environment import tools_folder
 from grokmini.sandbox.git_folders import git_protected, git_roots
-from grokmini.sandbox.globs import anchored, expand, is_glob, unquoted, without_links
+from grokmini.sandbox.globs import anchored, is_glob, unquoted
 from grokmini.sandbox.landlock import SHARED_MEMORY
 from grokmini.sandbox.limits import machine_limits
 from grokmini.sandbox.own_folders import PACKAGE, links_to, own_code, own_protected
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.profile import Profile
 from grokmini.sandbox.roots import Following
-from grokmini.sandbox.secrets import secret_paths
-from grokmini.sandbox.sockets import bound_sockets
 from grokmini.sandbox.temporary import TEMPORARY, why_not_temporary
 from grokmini.text.below import is_below, is_below_any
 
@@ -37,7 +37,6 @@ _DEVBOX: Final = (
     "/etc/cron.weekly", "/etc/cron.monthly", "/var/spool/cron", "/var/spool/at",
 )  # fmt: skip
 _KERNELS: Final = ("/proc", "/sys", "/dev")
-_NEEDED: Final = ("/usr", "/proc", "/dev", "/dev/null")
 _TOOLCHAINS: Final = (
     ".rustup", ".cargo/bin", ".nvm/versions", ".pyenv", ".rbenv", ".asdf", ".volta", ".local/share/uv/python",
     ".local/share/uv/tools", ".local/share/pipx", ".local/share/mise", ".sdkman/candidates", "go/bin", "go/pkg/mod",
@@ -51,7 +50,8 @@ class Around:
 
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
     model to read. `given` are our own folders as the environment names them, links and all.
-    `git_link` is where a link `.git` of the folder led before any command.
+    `git_link` is where a link `.git` of the folder led before any command, `nested` are the repositories that lay in it
+    then.
     `code` is where our own code is.
     `former` are folders that commands could write before: links in them may be theirs, too.
     """
@@ -68,6 +68,7 @@ class Around:
     former: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     git_link: str = ""
+    nested: tuple[str, ...] = ()
     code: str = PACKAGE
     protect_secrets: bool = True
     protect_env_files: bool = False
@@ -95,6 +96,7 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         raise SandboxError(
             "a profile that extends strict cannot read the whole disk", "Extend read-only or workspace."
         )
+    denied = denials(profile, around)
     own = () if devbox else tuple(dict.fromkeys(filter(None, (*around.given, *around.own))))
     roots = (*writes, *temp)
     return Policy(
@@ -107,62 +109,29 @@ def resolve(profile: Profile, around: Around, *, explicit: bool) -> Policy:
         extra=extra,
         protected=_DEVBOX
         if devbox
-        else (*_unwritten(profile, around, temp), *protected_paths(around, own, roots)),
+        else (*_unwritten(profile, around, temp), *protected_paths(around, own, roots, extra)),
         own=own,
-        denied=denied_paths(profile, around),
-        denied_globs=denied_globs(profile, around),
+        denied=denied.paths,
+        denied_globs=denied.globs,
+        idle_globs=denied.idle,
         network="blocked" if profile.blocks_network else "open",
         allow_unix=profile.allow_unix,
         scratch=following.real(around.scratch, _WRITTEN) if around.scratch else "",
         temp=temp,
-        caches=tuple(filter(None, (following.real(path, _WRITTEN) for path in cache_folders(around)))),
+        caches=tuple(filter(None, (following.real(path, _WRITTEN) for path in cache_folders(profile, around)))),
         limits=machine_limits(),
         explicit=explicit or bool(profile.deny),
-        notices=(*_wide(writes, around), *_ourselves(writes, around), *following.notices),
+        notices=(*_wide(writes, around), *_ourselves(writes, around), *following.notices, *denied.notices),
     )
 
 
-def denied_paths(profile: Profile, around: Around) -> tuple[str, ...]:
-    """What cannot be read, as things are now. Raises `SandboxError`."""
-    found: list[str] = []
-    for pattern in _denied_patterns(profile, around):
-        found += _deniable(map(os.path.realpath, expand(pattern)), around)
-    if around.protect_secrets and profile.base != "devbox":
-        found += secret_paths(around.home, around.env, around.own)
-    if profile.blocks_network and profile.allow_unix:
-        found += (path for path in bound_sockets() if not is_below(path, around.cwd))
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
-
-
-def _deniable(denied: Iterable[str], around: Around) -> Iterator[str]:
-    """The paths, unless no command could run without one of them."""
-    for path in denied:
-        what = next((each for each in (around.cwd, *_NEEDED) if is_below(each, path)), "")
-        if what:
-            holds = "is" if what == path else f"holds {what},"
-            raise SandboxError(
-                f"a sandbox profile cannot deny {path}: it {holds} what every command needs",
-                "Name what in it is to be denied, or start in another folder.",
-            )
-        yield path
-
-
-def denied_globs(profile: Profile, around: Around) -> tuple[str, ...]:
-    """The absolute patterns of what cannot be read whenever it comes to be. Raises `SandboxError`."""
-    return tuple(without_links(pattern) for pattern in _denied_patterns(profile, around) if is_glob(pattern))
-
-
-def _denied_patterns(profile: Profile, around: Around) -> Iterator[str]:
-    files = (".env*", "**/.env*") if around.protect_env_files else ()
-    for pattern in (*profile.deny, *files):
-        yield anchored(pattern, around.cwd, around.home)
-
-
-def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]) -> tuple[str, ...]:
-    """What stays read-only inside the writable folders."""
+def protected_paths(
+    around: Around, own: tuple[str, ...], roots: tuple[str, ...], extra: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """What stays read-only inside the writable folders; `extra` are those that the profile adds."""
     project = f"{around.cwd}/{PROJECT_FOLDER}"
     found = (
-        *git_protected(around.cwd, around.home),
+        *git_protected(around.cwd, around.home, around.env, (*around.nested, *extra)),
         project,
         *own_protected(own, roots),
         own_code(roots, around.code),
@@ -170,9 +139,10 @@ def protected_paths(around: Around, own: tuple[str, ...], roots: tuple[str, ...]
     return tuple(dict.fromkeys(f"/{path.lstrip('/')}" for path in found if path))
 
 
-def cache_folders(around: Around) -> tuple[str, ...]:
-    """Where package managers keep what they fetched, shared by sessions."""
-    return tuple(f"{around.cache}/tools/{name}" for name in TOOLS) if around.cache else ()
+def cache_folders(profile: Profile, around: Around) -> tuple[str, ...]:
+    """Where package managers keep what they fetched, shared by the sessions under a profile."""
+    folder = tools_folder(profile, around.cache)
+    return tuple(f"{folder}/{name}" for name in TOOLS) if folder else ()
 
 
 def make_folders(policy: Policy, kept: tuple[str, ...] = ()) -> None:
@@ -194,7 +164,11 @@ def _unwritten(profile: Profile, around: Around, temp: tuple[str, ...]) -> tuple
 
 def _writable(profile: Profile, around: Around) -> Iterator[str]:
     """The real folders in which a command may have made a link, the folder worked in whatever the profile."""
-    yield from (around.cwd, *around.former, *map(os.path.realpath, (*TEMPORARY, *cache_folders(around))))
+    yield from (
+        around.cwd,
+        *around.former,
+        *map(os.path.realpath, (*TEMPORARY, *cache_folders(profile, around))),
+    )
     for text in profile.write:
         yield os.path.realpath(_named(text, around))
     own = around.env.get("TMPDIR", "")

@@ -33,6 +33,11 @@ def read_all_in_words(policy: Policy) -> str:
     return "everything but what is hidden" if policy.denied else "everything"
 
 
+def hidden(policy: Policy) -> tuple[str, ...]:
+    """What cannot be read, and the patterns that hide nothing yet."""
+    return (*policy.denied, *(f"{pattern} (matches nothing now)" for pattern in policy.idle_globs))
+
+
 def writable(policy: Policy) -> tuple[str, ...]:
     """The folders that can be written, caches left out."""
     return tuple(filter(None, (*policy.write_roots, *policy.temp, policy.scratch)))

@@ -13,14 +13,16 @@ from grokmini.sandbox.probe import Mechanisms
 
 ALL = Mechanisms(7, seccomp=True, bwrap="/usr/bin/bwrap", bwrap_network=True, reasons={})
 LESS = ALL._replace(bwrap=None, bwrap_network=False, reasons={"bubblewrap": "bwrap is not installed"})
-WORKSPACE = Policy("workspace", write_roots=("/w",), protected=("/w/.git/hooks",), temp=("/tmp",))
+WORKSPACE = Policy(
+    "workspace", write_roots=("/w",), protected=("/w/.git/hooks",), temp=("/tmp",), caches=("/c/tools/pip",)
+)
 READ_ONLY = replace(WORKSPACE, profile="read-only", write_roots=(), network="blocked")
 STRICT = replace(WORKSPACE, profile="strict", read_all=False, read_roots=("/usr", "/w"), network="blocked")
 CAREFUL = replace(WORKSPACE, profile="careful", denied=("/w/key.pem",))
 DEVBOX = Policy("devbox", write_all=True, protected=("/data",), temp=("/tmp",))
 
-SENT, SOCKETS, LATER, NEXT, COPIES, OWN, TEMP, NAMES, BOUND = (
-    "sent away", "local sockets", "runs later", "makes .git or .grokmini", "copies stay readable",
+SENT, SOCKETS, LATER, NEXT, CACHES, COPIES, OWN, TEMP, NAMES, BOUND = (
+    "sent away", "local sockets", "runs later", "makes .git or .grokmini", "in another project", "copies stay readable",
     "not grokmini's own settings", "/tmp is shared", "its name and size", "only a cgroup bounds",
 )  # fmt: skip
 
@@ -28,11 +30,11 @@ SENT, SOCKETS, LATER, NEXT, COPIES, OWN, TEMP, NAMES, BOUND = (
 @pytest.mark.parametrize(
     ("policy", "mechanisms", "told"),
     [
-        (WORKSPACE, ALL, (SENT, SOCKETS, LATER, NEXT, TEMP, BOUND)),
-        (READ_ONLY, ALL, (TEMP, BOUND)),
-        (STRICT, ALL, (LATER, NEXT, TEMP, BOUND)),
-        (STRICT, LESS, (LATER, NEXT, TEMP, NAMES, BOUND)),
-        (CAREFUL, ALL, (SENT, SOCKETS, LATER, NEXT, COPIES, TEMP, BOUND)),
+        (WORKSPACE, ALL, (SENT, SOCKETS, LATER, NEXT, CACHES, TEMP, BOUND)),
+        (READ_ONLY, ALL, (CACHES, TEMP, BOUND)),
+        (STRICT, ALL, (LATER, NEXT, CACHES, TEMP, BOUND)),
+        (STRICT, LESS, (LATER, NEXT, CACHES, TEMP, NAMES, BOUND)),
+        (CAREFUL, ALL, (SENT, SOCKETS, LATER, NEXT, CACHES, COPIES, TEMP, BOUND)),
         (DEVBOX, ALL, (SENT, SOCKETS, LATER, OWN, BOUND)),
     ],
 )

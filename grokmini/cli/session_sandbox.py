@@ -101,16 +101,22 @@ class SessionSandbox:
         self._tell("chosen")
 
     def move_to(self, cwd: Path) -> tuple[str, ...]:
-        """See `Sandbox`."""
+        """Protect another folder from the next command on; what that changes, as whole sentences for the person.
+
+        Blocks. Raises `SandboxError` when the profile cannot be kept there: nothing has changed then.
+        """
         current = self.runner.current
         if self._choice.profile.base == OFF:
             self._cwd = cwd
             return ()
         from grokmini.sandbox.compare import grants_more
+        from grokmini.sandbox.nested import repositories_in
 
         before = current.policy
         self._leave(before)
         former, self._cwd = self._cwd, cwd
+        around = self._around()
+        self._held = replace(around, nested=(*around.nested, *repositories_in(str(cwd))))
         try:
             after = self._resolve(self._choice)
         except SandboxError:

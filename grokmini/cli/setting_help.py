@@ -41,7 +41,8 @@ MODEL: dict[str, str] = {
     "extra_headers": "HTTP headers to send along, as a table.",
     "env_http_headers": "HTTP headers whose values are in environment variables, as a table of their names.",
     "query_params": "Parameters for the address, as a table.",
-    "supports": "What the model can do, as a table: {supports}.",
+    "supports": "What the model can do, as a table: {supports}. With text_calls, calls of tools that the model writes "
+    "into its text count; not set, they do from servers on this machine or in a private network.",
     "price": "US dollars for a million tokens, as a table, to compute costs: {price}.",
     "limits": "Time limits in seconds, as a table: {limits}.",
 }

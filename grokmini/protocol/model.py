@@ -13,7 +13,9 @@ Backend = Literal["chat_completions", "responses", "messages", "replay", "demo"]
 
 
 class Supports(msgspec.Struct, frozen=True):
-    """What a model or its server can do."""
+    """What a model or its server can do. `text_calls` says whether calls of tools that stand in the text are taken
+    out of it; None: from servers on this machine or in a private network.
+    """
 
     tools: bool = True
     images: bool = False
@@ -21,6 +23,7 @@ class Supports(msgspec.Struct, frozen=True):
     parallel_tools: bool = True
     system_role: bool = True
     stream_usage: bool = True
+    text_calls: bool | None = None
 
 
 class Price(msgspec.Struct, frozen=True, omit_defaults=True):

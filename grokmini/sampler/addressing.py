@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from grokmini.net.failures import is_private
 from grokmini.net.http import Deadlines
-from grokmini.protocol.model import ModelSpec
+from grokmini.protocol.model import ModelRequest, ModelSpec
 
 FIRST_BYTE = 120.0
 FIRST_BYTE_REASONING = 600.0
@@ -22,6 +22,12 @@ def first_byte_seconds(spec: ModelSpec) -> float:
     if is_private(spec.base_url):
         return FIRST_BYTE_PRIVATE
     return FIRST_BYTE_REASONING if spec.reasoning_effort else FIRST_BYTE
+
+
+def reads_text_calls(request: ModelRequest) -> bool:
+    """Whether calls may stand in the text: as the model is marked, else where the server is one of the person's own."""
+    marked = request.model.supports.text_calls
+    return bool(request.tools) and (is_private(request.model.base_url) if marked is None else marked)
 
 
 def deadlines_of(spec: ModelSpec) -> Deadlines:

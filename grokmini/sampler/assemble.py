@@ -25,6 +25,7 @@ from grokmini.protocol.samples import (
 )
 from grokmini.sampler.call_assembly import CallAssembly, Fragment
 from grokmini.sampler.surrogates import SurrogateJoiner
+from grokmini.sampler.text_calls import TextCalls
 from grokmini.sampler.think import ThinkSplitter
 
 _REASONS: dict[str, FinishReason] = {
@@ -46,9 +47,18 @@ _REASONS: dict[str, FinishReason] = {
 
 
 class ReplyAssembler:
-    """Collects one reply of `model`. `taken` are call ids used before, `new_id` invents ids."""
+    """Collects one reply of `model`. `taken` are call ids used before, `new_id` invents ids; `written` takes out the
+    calls that stand in the text, where that has to be expected.
+    """
 
-    def __init__(self, model: str, host: str, taken: Set[str], new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        model: str,
+        host: str,
+        taken: Set[str],
+        new_id: Callable[[], str],
+        written: TextCalls | None = None,
+    ) -> None:
         self._model = model
         self._host = host
         self._events: list[SampleEvent] = []
@@ -59,6 +69,7 @@ class ReplyAssembler:
         self._thought_joiner = SurrogateJoiner()
         self._think = ThinkSplitter()
         self._calls = CallAssembly(taken, new_id)
+        self._written = written
         self._usage: Usage | None = None
         self._wrote = False
         self._refused = False
@@ -78,7 +89,7 @@ class ReplyAssembler:
             split = self._think.feed(piece)
             self._reason(split.reasoning)
             piece = split.text
-        self._write(piece)
+        self._say(piece)
 
     def reasoning(self, piece: str) -> None:
         """A piece of the model's reasoning."""
@@ -93,6 +104,9 @@ class ReplyAssembler:
     def calls(self, fragments: list[Fragment]) -> None:
         """The fragments of calls in one chunk."""
         events = self._calls.add(fragments)
+        if events and self._written is not None:
+            self._write(self._written.release())
+            self._written = None
         if events:
             self._end_stretch()
             self._flush()
@@ -145,6 +159,9 @@ class ReplyAssembler:
         self._events.append(Finished(reason, self.answered_model or self._model))
         return self.drain()
 
+    def _say(self, piece: str) -> None:
+        self._write(piece if self._written is None else self._written.feed(piece))
+
     def _write(self, piece: str) -> None:
         if piece:
             if self._stretch or self._thoughts:
@@ -163,13 +180,22 @@ class ReplyAssembler:
         self._reason(self._thought_joiner.finish())
         rest = self._text_joiner.finish()
         if self._think.settled:
-            self._write(rest)
+            self._say(rest)
         else:
             for split in (self._think.feed(rest), self._think.finish()):
                 self._reason(split.reasoning)
-                self._write(split.text)
+                self._say(split.text)
+        self._take_written()
         self._end_stretch()
         self._flush()
+
+    def _take_written(self) -> None:
+        """The calls that stand in the text, as if the server had taken them out."""
+        if self._written is not None:
+            text, calls = self._written.finish()
+            self._written = None
+            self._write(text)
+            self.calls([Fragment(None, "", call.name, call.arguments) for call in calls])
 
     def _flush(self) -> None:
         """Turn collected pieces into events. Text and reasoning are never both pending."""

@@ -16,7 +16,7 @@ from grokmini.protocol.ids import short_id
 from grokmini.protocol.items import AssistantItem
 from grokmini.protocol.model import ModelRequest
 from grokmini.protocol.samples import SampleEvent
-from grokmini.sampler.addressing import deadlines_of, extra_headers, with_query
+from grokmini.sampler.addressing import deadlines_of, extra_headers, reads_text_calls, with_query
 from grokmini.sampler.asked import Asked
 from grokmini.sampler.assemble import ReplyAssembler
 from grokmini.sampler.chat_request import XAI, encode_body
@@ -31,6 +31,7 @@ from grokmini.sampler.chat_wire import (
 )
 from grokmini.sampler.credentials import Credential
 from grokmini.sampler.reasoning_return import ReasoningCollector
+from grokmini.sampler.text_calls import TextCalls
 from grokmini.text.sse import SseEvent, SseOverflowError, SseParser
 
 DONE = "[DONE]"
@@ -114,7 +115,8 @@ class StreamReader:
         self._asked = asked
         self._parser = SseParser()
         self._collector = ReasoningCollector()
-        self._reply = ReplyAssembler(request.model.model, asked.host, taken, short_id)
+        written = TextCalls({tool.name for tool in request.tools}) if reads_text_calls(request) else None
+        self._reply = ReplyAssembler(request.model.model, asked.host, taken, short_id, written)
         self._reply.reasoning_return = self._collector.take
         self._plain: bytearray | None = None
         self._started = False

@@ -82,7 +82,7 @@ def _collect(node: Any, codes: set[str], messages: list[str], sizes: list[int], 
         codes.update(str(node[key]).lower() for key in _CODE_KEYS if isinstance(node.get(key), str | int))
         if isinstance(node.get("n_ctx"), int):
             sizes.append(node["n_ctx"])
-        messages.extend(node[key] for key in ("message", "raw") if isinstance(node.get(key), str))
+        messages.extend(node[key] for key in ("message", "msg", "raw") if isinstance(node.get(key), str))
         if isinstance(node.get("retryDelay"), str):
             messages.append(f"retry in {node['retryDelay']}")
         for key in ("error", "detail", "details", "metadata"):

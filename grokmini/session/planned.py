@@ -24,7 +24,8 @@ class Fuse(Enum):
 class PlannedCall:
     """A call on its way: decoded, perhaps already answered, else ready to run.
 
-    `kept` is the result of a run that has ended, while a person is asked whether there shall be another one.
+    `edits` says that it writes files itself; `kept` is the result of a run that has ended, while a person is asked
+    whether there shall be another one.
     """
 
     def __init__(self, call: ToolCall, ctx: ToolCallContext) -> None:
@@ -32,6 +33,12 @@ class PlannedCall:
         self.ctx = ctx
         self.tool: Tool[Any] | None = None
         self.args: msgspec.Struct | None = None
+        self.edits = False
         self.notes: tuple[str, ...] = ()
         self.kept: CallResult | None = None
         self.result: CallResult | None = None
+
+    def goes_with(self, other: PlannedCall) -> bool:
+        """Whether both may run at the same time."""
+        assert self.tool is not None and other.tool is not None
+        return self.edits == other.edits and not (self.tool.exclusive or other.tool.exclusive)

@@ -133,6 +133,7 @@ class ToolCalls:
         try:
             subject = planned.tool.subject(planned.args, planned.ctx)
             paths = planned.tool.writes(planned.args, planned.ctx)
+            planned.edits = bool(paths)
             folder = self._parts.resources.get(ShellState).cwd
             held = await containment_of(self._parts.runner, planned.tool, folder)
             verdict = self._parts.policy.judge(planned.tool, subject, paths, self._mode(), **held._asdict())
@@ -208,16 +209,15 @@ class ToolCalls:
         self._runner.report(planned.ctx.call_name, planned.result)
 
     async def _run_admitted(self) -> None:
-        """Run what was admitted: neighbours together, an exclusive call alone."""
+        """Run what was admitted: neighbours together, an exclusive call alone, and no edit beside other calls, which
+        would see the file as it was or as it is going to be, as it happens.
+        """
         group: list[PlannedCall] = []
         for planned in [entry for entry in self._planned if entry.result is None]:
-            assert planned.tool is not None
-            if planned.tool.exclusive:
+            if group and not group[-1].goes_with(planned):
                 await self._run_together(group)
-                await self._run_together([planned])
                 group = []
-            else:
-                group.append(planned)
+            group.append(planned)
         await self._run_together(group)
 
     async def _run_together(self, group: Sequence[PlannedCall]) -> None:

@@ -252,3 +252,10 @@ async def test_malformed_json_in_a_stream_is_asked_again() -> None:
 async def test_64_the_key_of_xai_refused_with_400() -> None:
     body = {"code": "invalid-argument", "error": "Incorrect API key provided: xa***. You can obtain one at …"}
     assert (await error_of(failure(400, body))).kind is K.AUTH
+
+
+def test_the_reasons_of_a_server_that_validates_by_fields_are_told() -> None:
+    body = {
+        "detail": [{"loc": ["body", "tools"], "msg": "extra fields not permitted", "type": "value_error.extra"}]
+    }
+    assert "extra fields not permitted" in judged(422, body).message

@@ -49,6 +49,28 @@ async def test_twenty_calls_of_one_reply_give_their_results_in_call_order(tmp_pa
         assert started[-1] != finished[-1], "they run side by side and end in another order than they began"
 
 
+async def test_an_edit_of_a_reply_comes_behind_the_calls_before_it_and_before_those_behind_it(
+    tmp_path: Path,
+) -> None:
+    """What stands in one reply is done as if each call waited for the edits before it."""
+    calls = [
+        bash("until [ -e other ]; do sleep 0.02; done; cat text", "c1"),
+        bash("for n in 1 2 3 4 5 6 7 8 9; do grep -q old text || break; sleep 0.02; done; touch other", "c2"),
+        call("read_file", call_id="c3", target_file="text"),
+        call("search_replace", call_id="c4", file_path="text", old_string="old", new_string="new"),
+        call("search_replace", call_id="c5", file_path="text", old_string="new", new_string="newest"),
+        bash("cat text", "c6"),
+    ]
+    (tmp_path / "text").write_text("old\n")
+    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:  # type: ignore[arg-type]
+        async with session(tmp_path, server, mode="always-approve") as driver:
+            await driver.ask("go")
+        results = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
+    assert results[0] == "exit: 0\nold\n"
+    assert results[3:5] == ["text was updated.", "text was updated."]
+    assert results[5] == "exit: 0\nnewest\n"
+
+
 async def test_a_plain_no_ends_the_turn_and_later_calls_are_not_asked_about(tmp_path: Path) -> None:
     calls = [bash("touch a"), bash("touch b")]
     with ModelServer([reply(calls=calls)], strict=True) as server:  # type: ignore[arg-type]

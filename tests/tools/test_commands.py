@@ -118,7 +118,7 @@ async def test_long_output_is_head_and_tail_with_the_whole_in_a_file(tmp_path: P
     assert len(output.for_model) < 20_500
     assert "first\n" in output.for_model and output.for_model.endswith("last\n")
     assert "[truncated: first and last 10,000 characters of 4,000,011 bytes; full output in" in output.for_model
-    assert output.spill is not None
+    assert output.spill is not None and output.spill.endswith(".txt")
     assert Path(output.spill).stat().st_size == 4_000_011
     assert grown < 20_000
 

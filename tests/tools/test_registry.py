@@ -191,3 +191,8 @@ def test_requirements_combine_and_say_what_they_mean() -> None:
         "the tool a and nothing and that there is not the tool b "
         "and the setting [tools] off = true or the setting [tools] on = true"
     )
+
+
+def test_a_tool_called_by_its_name_in_another_space_is_the_nearest() -> None:
+    error = ToolRegistry(build_tools()).unknown("functions.read_file")
+    assert error.message.endswith("Did you mean read_file?")

@@ -104,7 +104,8 @@ class Page(NamedTuple):
         elif self.first > 1:
             notes.append(f"lines {self.first}-{self.total} of {self.total}")
         if self.cut_lines:
-            notes.append(f"{self.cut_lines} lines over {MAX_LINE:,} characters are cut at …")
+            what = "1 line" if self.cut_lines == 1 else f"{self.cut_lines} lines"
+            notes.append(f"cut at …: {what} over {MAX_LINE:,} characters")
         if self.lines and following > self.total and text and not text.endswith("\n"):
             notes.append("no newline at the end of the file")
         return notes

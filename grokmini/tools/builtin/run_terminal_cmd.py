@@ -72,7 +72,7 @@ class _Running:
         self._args = args
         self._ctx = ctx
         self._state = ctx.resources.get(ShellState)
-        self._output = CommandOutput(self._state.settings.output_limit, ctx.spill, ctx.call_name)
+        self._output = CommandOutput(self._state.settings.output_limit, ctx.spill, f"{ctx.call_name}.txt")
         self._seconds = _timeout(args, self._state)
         self._notes: list[str] = []
         self._reason = ""

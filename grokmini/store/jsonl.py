@@ -67,6 +67,10 @@ class AppendFile:
             return True
         return self._named and not is_named(self._descriptor, self._path)
 
+    def size(self) -> int:
+        """Bytes in the file. Raises `OSError`."""
+        return os.fstat(self._descriptor).st_size
+
     def append(self, lines: Sequence[bytes]) -> Appended:
         """Add lines (without their newlines). Never raises for what the disk does."""
         done = 0
@@ -96,7 +100,7 @@ class AppendFile:
     def _seal(self) -> None:
         if self._sealed:
             return
-        size = os.fstat(self._descriptor).st_size
+        size = self.size()
         if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
             os.write(self._descriptor, b"\n")
         self._sealed = True

@@ -28,12 +28,15 @@ from grokmini.store.layout import (
     UPDATES,
     make_group,
     make_private_directory,
+    size_of,
     sync_directory,
 )
 from grokmini.store.lines import is_users_own
 from grokmini.store.set_aside import is_shut, refusal, set_aside
 from grokmini.store.summary import Summary, change_summary
 from grokmini.store.token_factors import write_factors
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 EVENT_BYTES_LIMIT = 64 << 20
 """Bytes of event lines kept in memory while nothing can be written; then the oldest go."""
@@ -54,6 +57,7 @@ class SessionDisk:
         self._history: list[Stored] = []
         self._written = 0
         self._whole = False
+        self._in_file: int | None = 0
         self._events: list[bytes] = []
         self._event_bytes = 0
         self.events_lost = 0
@@ -74,6 +78,7 @@ class SessionDisk:
         self._history = list(items)
         self._written = len(self._history)
         self._whole = changed
+        self._in_file = None if changed else size_of(self.directory / HISTORY)
 
     def add_item(self, stored: Stored) -> None:
         """One more item of the history."""
@@ -83,7 +88,7 @@ class SessionDisk:
     def replace_items(self, items: Iterable[Stored]) -> None:
         """A whole new history."""
         self._history = list(items)
-        self._whole = True
+        self._whole, self._in_file = True, None
         self._worth_keeping = self._worth_keeping or any(map(is_users_own, self._history))
 
     def add_events(self, records: Iterable[EventRecord]) -> None:
@@ -153,17 +158,13 @@ class SessionDisk:
             self.stay()
         history, updates = self._open()
         if self._whole:
-            self._rewrite()
+            self._write_whole(history)
             history, updates = self._open()
-        elif self._written < len(self._history):
-            lines = [encode_stored(stored) for stored in self._history[self._written :]]
-            appended = history.append(lines)
-            self._written += appended.lines
-            if appended.error is not None:
-                raise appended.error
+        if self._written < len(self._history):
+            self._extend(history)
         self._write_events(updates)
         if durable:
-            history.sync()
+            self._sync(history)
             if updates is not None:
                 updates.sync()
         if self._worth_keeping and (index or not self._summary_exists):
@@ -203,6 +204,7 @@ class SessionDisk:
     def _open(self) -> tuple[AppendFile, AppendFile | None]:
         self.acquire()
         if self._files is not None and any(file.is_gone() for file in self._files if file is not None):
+            self._in_file = None
             raise FileNotFoundError(
                 errno.ENOENT, "the session's files were moved or deleted", str(self.directory)
             )
@@ -238,12 +240,37 @@ class SessionDisk:
         self.log_refused = None
         return updates
 
-    def _rewrite(self) -> None:
+    def _extend(self, history: AppendFile) -> None:
+        appended = history.append([encode_stored(stored) for stored in self._history[self._written :]])
+        self._written += appended.lines
+        if self._in_file is not None:
+            self._in_file = history.size()
+        if appended.error is not None:
+            raise appended.error
+
+    def _sync(self, history: AppendFile) -> None:
+        """After a failure nobody knows what of the file is on the disk: it is written anew then."""
+        try:
+            history.sync()
+        except OSError:
+            self._in_file = None
+            raise
+
+    def _write_whole(self, history: AppendFile) -> None:
+        """Write the history anew. Where there is no room for it twice, its file is left to be extended, if it holds
+        all that was written so far.
+        """
         lines = (encode_stored(stored) + b"\n" for stored in self._history)
-        replace_file(self.directory / HISTORY, lines)
-        self._close_files()
+        try:
+            replace_file(self.directory / HISTORY, lines)
+        except OSError as error:
+            if error.errno not in _NO_ROOM or self._in_file is None or history.size() < self._in_file:
+                raise
+        else:
+            self._written = len(self._history)
+            self._in_file = size_of(self.directory / HISTORY)
+            self._close_files()
         self._whole = False
-        self._written = len(self._history)
 
     def _write_events(self, updates: AppendFile | None) -> None:
         if updates is None:

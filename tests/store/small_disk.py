@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grokmini.protocol.events import Notice
+from grokmini.protocol.items import Stored, user_text
 from grokmini.store.layout import HISTORY
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import read_summary
@@ -117,6 +118,28 @@ async def fill_at_any_byte(point: Path) -> None:
         assert not refusal_of(await go_on(again))
 
 
+async def little_room(point: Path) -> None:
+    """So little is free again that the history has no room for a second copy of it: what is missing is added."""
+    state = point / "state"
+    session = new(state)
+    long = [Stored(user_text(f"prompt {number} " + "x" * 20_000, prompt_index=number)) for number in range(60)]
+    for stored in long[:50]:
+        session.files.append(stored)
+    assert await session.files.flush(durable=True)
+    fill(point)
+    for stored in long[50:]:
+        session.files.append(stored)
+    assert not await session.files.flush(durable=True)
+    os.truncate(point / FILLER, (point / FILLER).stat().st_size - 400_000)
+    assert await session.files.flush(durable=True), "there is room for what is missing"
+    await session.files.close()
+    (point / FILLER).unlink()
+    assert not list(session.directory.glob(".*.tmp"))
+    again = SessionStore(state).open(session.session_id)
+    assert list(again.items) == long
+    assert not refusal_of(await go_on(again))
+
+
 def mount_again(point: Path, how: str) -> None:
     """Make the file system read-only (`ro`), or writable again (`rw`)."""
     subprocess.run(["mount", "-o", f"remount,bind,{how}", str(point)], check=True)
@@ -152,7 +175,7 @@ async def forbid_and_allow(point: Path) -> None:
 def main() -> None:
     """Do one thing after the other, each in a file system of its own."""
     point = Path(sys.argv[1])
-    for trial in (fill_and_empty, fill_at_any_byte, forbid_and_allow):
+    for trial in (fill_and_empty, fill_at_any_byte, little_room, forbid_and_allow):
         with mounted(point):
             asyncio.run(trial(point))
     print("whole")

@@ -13,6 +13,7 @@ from grokmini.protocol.errors import SessionError
 from grokmini.store.driver_lock import SessionBusyError
 from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY, UPDATES
 from grokmini.store.manage import delete, pin, remove_empty_group, rename
+from grokmini.store.session_disk import SessionDisk
 from grokmini.store.sessions import SessionStore
 from grokmini.store.summary import Summary, read_summary
 from tests.store.ground import CWD, child, contents, line_from, new, stored_session, tell, told_session
@@ -187,16 +188,10 @@ async def test_a_summary_that_cannot_be_written_is_told_with_its_path(tmp_path: 
 
 async def test_a_session_deleted_while_it_is_being_opened_does_not_come_back(tmp_path: Path) -> None:
     session = await told_session(tmp_path, 2)
-    summary = session.directory / SUMMARY
-    content = summary.read_bytes()
-    summary.unlink()
-    os.mkfifo(summary)  # whoever reads it waits until somebody writes
-    opening = asyncio.create_task(asyncio.to_thread(SessionStore(tmp_path).open, session.session_id))
-    with await asyncio.to_thread(summary.open, "wb") as writer:
-        delete(session.directory)
-        writer.write(content)
-    with pytest.raises(SessionError, match="There is no session"):
-        await opening
+    disk = SessionDisk(tmp_path, session.directory, session.summary, new=False)
+    delete(session.directory)
+    with pytest.raises(FileNotFoundError):
+        disk.acquire(make=False)
     assert contents(tmp_path / "sessions") == {}
 
 

@@ -9,6 +9,8 @@ from grokmini.text.width import cut_to_width
 FIRST = 5.0
 """Seconds of silence before the first line; the next follow after twice the time, at most a minute apart."""
 LONGEST = 60.0
+SILENT = 3.0
+"""Seconds without a word after which the model is waited for."""
 LABEL_CELLS = 60
 
 
@@ -35,7 +37,10 @@ class Progress:
         self._quiet_since = now
         self._pause = min(LONGEST, self._pause * 2)
         if not state.running_calls:
-            return f"… still waiting for {sanitise(state.model, newlines=False)} ({_seconds(now - state.turn_since)})"
+            model, silent = sanitise(state.model, newlines=False), now - state.turn_since
+            if silent < SILENT:
+                return f"… {model} is still writing; its next line is not complete"
+            return f"… still waiting for {model} ({_seconds(silent)})"
         call_id, since = min(state.running_calls.items(), key=lambda item: item[1])
         label = cut_to_width(sanitise(state.label_of(call_id), newlines=False), LABEL_CELLS)
         more = len(state.running_calls) - 1

@@ -7,6 +7,7 @@ from itertools import pairwise
 from grokmini.protocol.events import (
     PermissionAsked,
     SessionStarted,
+    TextDelta,
     ToolCallReady,
     ToolFinished,
     ToolStarted,
@@ -65,6 +66,13 @@ def test_waiting_for_the_model_is_said_by_its_name() -> None:
     state = running()
     state.apply(ToolFinished("c", "ok", "", 1.0), 1.0)
     assert lines_of(state, 6)[0] == (5.0, "… still waiting for grok-4.5 (4 s)")
+
+
+def test_a_model_in_the_middle_of_a_long_line_is_not_waited_for() -> None:
+    state = running()
+    state.apply(ToolFinished("c", "ok", "", 1.0), 1.0)
+    state.apply(TextDelta("a long paragraph "), 4.0)
+    assert lines_of(state, 6)[0] == (5.0, "… grok-4.5 is still writing; its next line is not complete")
 
 
 def test_output_starts_the_wait_again() -> None:

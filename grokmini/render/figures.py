@@ -5,9 +5,11 @@ from __future__ import annotations
 
 def seconds_text(seconds: float) -> str:
     """A duration: `0.8 s`, `14 s`, `2 min 5 s`, `1 h 3 min`."""
-    if seconds < 9.95:
-        return f"{max(0.0, seconds):.1f} s"
-    whole = round(seconds)
+    return f"{max(0.0, seconds):.1f} s" if seconds < 9.95 else clock_text(round(seconds))
+
+
+def clock_text(whole: int) -> str:
+    """Seconds that are counted while something goes on: `0 s`, `14 s`, `2 min 5 s`, `1 h 3 min`."""
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

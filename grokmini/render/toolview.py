@@ -18,7 +18,7 @@ from grokmini.protocol.tools import (
 )
 from grokmini.render.blocks import ToolBlock
 from grokmini.render.diffview import diff_lines
-from grokmini.render.figures import plural, seconds_text, short_path
+from grokmini.render.figures import clock_text, plural, seconds_text, short_path
 from grokmini.render.lines import EMPTY, PLAIN, Line, Span, Style, indented, join_spans, plain
 from grokmini.render.look import ADDED, BOLD, DIM, FAILURE, REMOVED, SUCCESS, Look
 from grokmini.render.spans import wrap_spans
@@ -138,11 +138,14 @@ def told(block: ToolBlock, place: ToolLook) -> Told:
     return Told(_verb(block.tool), subject_of(block, place), (*remarks, end) if end else tuple(remarks))
 
 
-def tool_lines(block: ToolBlock, place: ToolLook) -> list[Line]:
-    """A call that has ended, or as far as it has come."""
-    result = block.result
+def tool_lines(block: ToolBlock, place: ToolLook, seconds: float = 0.0) -> list[Line]:
+    """A call that has ended, or as far as it has come in so many seconds."""
+    result, verb, subject = block.result, _verb(block.tool), subject_of(block, place)
+    if result is None and block.state != "interrupted":
+        lines = _head_under_way(verb, subject, seconds, place)
+        return [*lines, *_last_lines(block.progress, place.preview.run, block.call_id, place)]
     end = _end_of(block, place.look)
-    lines = _head(_verb(block.tool), subject_of(block, place), _remarks(block), end, place)
+    lines = _head(verb, subject, _remarks(block), end, place)
     if result is None:
         return [*lines, *_last_lines(block.progress, place.preview.run, block.call_id, place)]
     return [*lines, *_body(block, result, end, place)]
@@ -153,6 +156,11 @@ def shell_lines(event: ShellFinished, place: ToolLook) -> list[Line]:
     end = _exit_end(event.exit_code, "", place.look)
     head = _head("Shell", event.command, ((Span(seconds_text(event.seconds), DIM),),), end, place)
     return [*head, *_last_lines(event.output, place.preview.failure, "", place)]
+
+
+def shell_under_way(command: str, seconds: float, place: ToolLook) -> list[Line]:
+    """The user's own command while it runs."""
+    return _head_under_way("Shell", command, seconds, place)
 
 
 def todo_lines(todos: tuple[TodoEntry, ...], place: ToolLook) -> list[Line]:
@@ -222,7 +230,8 @@ def _remarks(block: ToolBlock) -> tuple[_Fact, ...]:
             count = len(result.output.rstrip("\n").split("\n")) if result.output.strip() else 0
             counted = result.status == "ok" and block.tool.kind in _TOLD_IN_ONE_LINE
             facts = ((Span(plural(count, "line"), DIM),),) if counted else ()
-    if block.tool.kind is ToolKind.EXECUTE or result.seconds >= WORTH_TIMING:
+    began = result.status not in ("denied", "cancelled") or result.seconds > 0
+    if (block.tool.kind is ToolKind.EXECUTE and began) or result.seconds >= WORTH_TIMING:
         return (*facts, timing)
     return facts
 
@@ -272,6 +281,16 @@ def _head(verb: str, subject: str, remarks: tuple[_Fact, ...], end: _End, place:
         gap = Span(" " * (place.width - used - right)) if timed and place.width >= 60 else Span("")
         return [_trim_end(Line(join_spans((lead, name, about, gap, *figures))))]
     return _head_in_lines(lead, name, about, figures[1:] if subject else figures, place)
+
+
+def _head_under_way(verb: str, subject: str, seconds: float, place: ToolLook) -> list[Line]:
+    """The line of a call that runs. The seconds stand at the right where there is room for them."""
+    lines = _head(verb, subject, (), _End(""), place)
+    clock = Span(clock_text(int(seconds)), DIM)
+    gap = place.width - lines[0].width - cell_width(clock.text)
+    if seconds < 1 or len(lines) > 1 or gap < 2:
+        return lines
+    return [Line(join_spans((*lines[0].spans, Span(" " * gap if place.width >= 60 else "  "), clock)))]
 
 
 def _head_in_lines(lead: Span, name: Span, about: Span, figures: list[Span], place: ToolLook) -> list[Line]:

@@ -6,7 +6,8 @@ commits its frozen prefix early; everything else commits whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, assert_never
 
 from grokmini.protocol.events import DirectoryChanged, SessionEvent, SessionStarted
@@ -33,7 +34,14 @@ from grokmini.render.code import Languages
 from grokmini.render.lines import EMPTY, Line, Span
 from grokmini.render.look import DIM, Look
 from grokmini.render.stream import MarkdownStream
-from grokmini.render.toolview import Preview, ToolLook, shell_lines, todo_lines, tool_lines
+from grokmini.render.toolview import (
+    Preview,
+    ToolLook,
+    shell_lines,
+    shell_under_way,
+    todo_lines,
+    tool_lines,
+)
 from grokmini.text.width import cell_width, cut_to_width
 
 
@@ -49,6 +57,17 @@ class Shown(NamedTuple):
     home: str = ""
     turn_hint: str = ""
     queue: bool = True
+
+
+class Running(NamedTuple):
+    """What runs just now: for how many seconds each call has, and the person's own command."""
+
+    seconds: Mapping[str, float] = MappingProxyType({})
+    shell: str = ""
+    shell_seconds: float = 0.0
+
+
+NOTHING_RUNS = Running()
 
 
 class _Entry:
@@ -105,22 +124,27 @@ class Transcript:
         self._last_group = "beside" if lines else self._last_group
         return [*gap, *lines]
 
-    def live(self, *, brief: bool = False) -> list[Line]:
-        """What is not final: tails of texts and calls under way, as they look now. `brief` leaves the room to these:
-        of a notice or a call that waits for them to end, the first line.
+    def live(self, now: Running = NOTHING_RUNS, *, brief: bool = False) -> list[Line]:
+        """What is not final: tails of texts and calls under way, as they look now; not the call that a question is
+        open about. `brief` leaves the room to these: of a notice or a call that waits for them to end, the first line.
         """
         lines: list[Line] = []
         group = self._last_group
         for entry in self._entries.values():
+            if isinstance(entry.block, ToolBlock) and entry.block.state == "asking":
+                continue
             if entry.stream is not None and not entry.closed:
                 drawn = [*entry.ready, *entry.stream.tail()]
             else:
-                drawn = entry.ready or self._draw(entry.block)
+                drawn = entry.ready or self._draw(entry.block, now.seconds)
             if brief and drawn and entry.closed and isinstance(entry.block, NoticeBlock | ToolBlock):
                 drawn = [self._begun(drawn)]
             if drawn:
                 lines += [*self._gap(group, entry.block), *drawn]
                 group = _group(entry.block)
+        if now.shell:
+            gap = [EMPTY] if group not in ("", "tool") else []
+            lines += [*gap, *shell_under_way(now.shell, now.shell_seconds, self._place)]
         return lines
 
     def _begun(self, lines: list[Line]) -> Line:
@@ -198,9 +222,12 @@ class Transcript:
         """One blank line between blocks of different kind, none between tool lines or between notices."""
         return [] if before in ("", _group(block)) else [EMPTY]
 
-    def _draw(self, block: Block) -> list[Line]:
-        width, look = self._width, self._shown.look
-        place = ToolLook(width, look, self._shown.preview, self._cwd, self._shown.home)
+    @property
+    def _place(self) -> ToolLook:
+        return ToolLook(self._width, self._shown.look, self._shown.preview, self._cwd, self._shown.home)
+
+    def _draw(self, block: Block, seconds: Mapping[str, float] = NOTHING_RUNS.seconds) -> list[Line]:
+        width, look, place = self._width, self._shown.look, self._place
         match block:
             case SessionBlock(_, event):
                 return session_lines(event, width, look, self._shown.home)
@@ -209,7 +236,7 @@ class Transcript:
             case TextBlock() | ReasoningBlock():
                 return []
             case ToolBlock():
-                return tool_lines(block, place)
+                return tool_lines(block, place, seconds.get(block.call_id, 0.0))
             case ShellBlock(_, shell):
                 return shell_lines(shell, place)
             case TodoBlock(_, todos):

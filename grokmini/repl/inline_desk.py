@@ -70,7 +70,7 @@ class InlineDesk:
         """Open or close the question as the session says."""
         asked = self.state.questions[0] if self.state.questions else None
         if self.overlay and (asked is None or asked.request_id != self.overlay.asked.request_id):
-            self.overlay = self.reason = None
+            self._close_question()
         if asked and self.overlay is None:
             self.overlay = Overlay(asked, now, self._last_key)
         if self.hint == LEAVE_HINT and not self.state.busy:
@@ -109,8 +109,8 @@ class InlineDesk:
             self._press_overlay(self.overlay, press, now)
         else:
             if self.overlay:
-                self.overlay.key_went_by(now)
-            if self.picker and not self.overlay:
+                self._keep(self.overlay, press, now)
+            elif self.picker:
                 self._press_picker(self.picker, press)
             else:
                 self._press_draft(press, now)
@@ -178,21 +178,33 @@ class InlineDesk:
             self._press_answer(overlay, press.text, now)
         elif isinstance(press, Text | Paste | Burst):
             # several characters at once were meant for something else, and answer nothing
-            overlay.key_went_by(now)
-            self._press_draft(press, now)
-            self.say(KEPT, now)
+            self._keep(overlay, press, now)
+        else:
+            self._say_answers(overlay, now)
 
     def _press_answer(self, overlay: Overlay, typed: str, now: float) -> None:
-        if typed == "d" and overlay.asked.diff:
+        if typed == "d" and overlay.asked.diff and not overlay.drafted:
             self._outlets.page(overlay.asked.diff)
             return
         answer = overlay.choose(typed)
         if answer is not None:
-            self._answer(overlay, answer)
+            self._answer(overlay, answer, typed)
         elif overlay.reason_for is not None:
             self.reason = LinearEditor(REASON_PROMPT, width=80)
+        elif typed.isdigit():
+            self._say_answers(overlay, now)
         else:
-            self.say(f"{keys_of(overlay.asked.options)} answers", now)
+            self._keep(overlay, Text(typed), now)
+
+    def _keep(self, overlay: Overlay, press: Press, now: float) -> None:
+        """A press that is none of the question's: the draft has it, and the question waits on."""
+        overlay.key_went_by(now, press.text if isinstance(press, Text) else "")
+        self._press_draft(press, now)
+        if isinstance(press, Text | Paste | Burst) and not self.draft.empty:
+            self.say(KEPT, now)
+
+    def _say_answers(self, overlay: Overlay, now: float) -> None:
+        self.say(f"{keys_of(overlay.asked.options)} answers, Ctrl-C denies and stops", now)
 
     def _press_reason(self, overlay: Overlay, reason: LinearEditor, press: Press) -> None:
         if press is Key.ESCAPE:
@@ -203,11 +215,21 @@ class InlineDesk:
         if edit.submitted is not None:
             self._answer(overlay, overlay.reason(edit.submitted))
 
-    def _answer(self, overlay: Overlay, answer: PermissionAnswer) -> None:
-        """Send it. The question counts as closed here at once: its event comes later."""
+    def _answer(self, overlay: Overlay, answer: PermissionAnswer, typed: str = "") -> None:
+        """Send it. The question counts as closed here at once: its event comes later.
+
+        A key that came too early to answer, and was then pressed again, was meant for no draft.
+        """
+        if overlay.drafted and overlay.drafted == self.draft.text == typed * len(overlay.drafted):
+            self.draft.set_text("")
         self.state.close_question(overlay.asked.request_id)
-        self.overlay = self.reason = None
+        self._close_question()
         self._outlets.send(AnswerPermission(overlay.asked.request_id, answer))
+
+    def _close_question(self) -> None:
+        """With what was said of it."""
+        self.overlay = self.reason = None
+        self.hint_until = _NEVER
 
     def _interrupt(self, now: float) -> None:
         if self.state.busy or self.overlay:

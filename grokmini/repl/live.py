@@ -24,7 +24,8 @@ MENU_ROWS = 8
 
 class LiveParts(NamedTuple):
     """The parts from top to bottom. `tail` are lines not committed yet; `panel` is the input or the question,
-    with the cursor's cell in it; `menu` hangs below the panel.
+    with the cursor's cell in it; `menu` hangs below the panel. `apart` sets the panel off from what is above it, if
+    the screen has the room.
     """
 
     tail: Sequence[Line]
@@ -34,6 +35,7 @@ class LiveParts(NamedTuple):
     todos: Sequence[TodoEntry] = ()
     queue: Sequence[Queued] = ()
     menu: Sequence[Line] = ()
+    apart: bool = False
 
 
 def room_for_panel(size: Size) -> int:
@@ -60,7 +62,11 @@ def compose(parts: LiveParts, size: Size, look: Look) -> LiveView:
     if len(tail) < room:
         tail = [*tail, EMPTY]
     above = [*tail, *todo]
-    most = max(_budget(size), min(len(below), max(1, size.rows - KEPT_FREE)))
+    usable = max(1, size.rows - KEPT_FREE)
+    most = max(_budget(size), min(len(below), usable))
+    if parts.apart and len(above) + len(below) < usable and above[-1:] != [EMPTY]:
+        above.append(EMPTY)
+        most = max(most, len(above) + len(below))
     rows = [*above, *below]
     dropped = max(0, len(rows) - most)
     rows = rows[dropped:]

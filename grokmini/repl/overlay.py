@@ -1,7 +1,7 @@
 """The permission question in the live region: what will be done, the numbered answers, one key each.
 
-It takes no key until none has come for `GUARD` seconds; keys before that belong to the draft. Esc does nothing
-here; Ctrl-C denies and stops, which is the application's business.
+It takes no key until none has come for `GUARD` seconds; keys before that belong to the draft, and who types on there
+answers with a letter no more. Esc does nothing here; Ctrl-C denies and stops, which is the application's business.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Overlay:
         self.asked = asked
         self.guard_until = max(now, last_key) + GUARD
         self.reason_for: PermissionOption | None = None
+        self.drafted = ""
         self._top = 0
         self._page = 1
         self._folding = False
@@ -34,12 +35,15 @@ class Overlay:
         """Whether keys still belong to the draft."""
         return now < self.guard_until
 
-    def key_went_by(self, now: float) -> None:
-        """A key came while the guard was up: it waits on."""
+    def key_went_by(self, now: float, typed: str = "") -> None:
+        """A key came that was none of ours: the guard waits on. What was typed went into the draft."""
         self.guard_until = now + GUARD
+        self.drafted += typed
 
     def choose(self, typed: str) -> PermissionAnswer | None:
         """What one typed character answers; None when it is no answer, or asks for a reason first."""
+        if self.drafted and typed.isalpha():
+            return None
         option = read_answer(typed, self.asked.options)
         if option is None:
             return None
@@ -108,7 +112,7 @@ class Overlay:
         last = min(len(lines), self._top + self._page)
         rows = f"{last}/{len(lines)}"
         text = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
-        for shorter in (f"  {lead}PgDn {rows}", f"PgDn {rows}"):
+        for shorter in (f"  {lead}PgDn {rows}", f"{lead}PgDn", f"PgDn {rows}"):
             text = text if cell_width(text) <= width else shorter
         return [*shown, line_of(cut_to_width(text, width), DIM)]
 

@@ -11,13 +11,14 @@ from grokmini.protocol.tools import TodoEntry
 from grokmini.render.figures import short_path
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
-from grokmini.render.transcript import Transcript
+from grokmini.render.transcript import Running, Transcript
 from grokmini.repl.doubt import fit
 from grokmini.repl.inline_desk import InlineDesk
 from grokmini.repl.input import InputView
 from grokmini.repl.live import MENU_ROWS, LiveParts, compose, room_for_panel, room_for_tail
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.painter import Cursor, LiveView, Size
+from grokmini.repl.session_state import SHELL
 from grokmini.repl.status import StatusFacts, status_line
 from grokmini.text.width import cell_width, graphemes
 
@@ -59,10 +60,11 @@ class LiveRegion:
         now, desk, state = self._clock(), self._desk, self._desk.state
         desk.follow(now)
         status = status_line(self._facts(now), size.columns, self._look)
-        tail = self.transcript.live()
+        running = self._running(now)
+        tail = self.transcript.live(running)
         if desk.overlay is not None:
             rows, cursor = self._question(desk.overlay, size)
-            parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue)
+            parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue, apart=True)
         elif desk.picker is not None:
             rows, cursor = desk.picker.view(size.columns, room_for_panel(size), self._look)
             parts = LiveParts(tail, rows, status, cursor, self.todos, state.queue)
@@ -71,8 +73,15 @@ class LiveRegion:
             cursor = Cursor(view.cursor.row, view.cursor.column)
             parts = LiveParts(tail, view.rows, status, cursor, self.todos, state.queue, view.menu)
         if len(tail) > room_for_tail(parts, size):
-            parts = parts._replace(tail=self.transcript.live(brief=True))
+            parts = parts._replace(tail=self.transcript.live(running, brief=True))
         return compose(parts, size, self._look)
+
+    def _running(self, now: float) -> Running:
+        state = self._desk.state
+        seconds = {call_id: now - since for call_id, since in state.running_calls.items()}
+        if not state.shell_running:
+            return Running(seconds)
+        return Running(seconds, state.label_of(SHELL), seconds.get(SHELL, 0.0))
 
     def _draft(self, size: Size) -> InputView:
         """The draft and its menu in the room there is; the menu may take all of it but the cursor's row."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
-from grokmini.render.figures import count_text, money_text
+from grokmini.render.figures import clock_text, count_text, money_text
 from grokmini.render.lines import Line, Span, Style, join_spans
 from grokmini.render.look import DIM, WARNING, Look
 from grokmini.text.tokens import percent_of
@@ -36,13 +37,13 @@ class StatusFacts(NamedTuple):
 
 def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
     """The row. Narrow, it keeps model, mode and percent, and the sandbox where it is missing or does not hold whole.
-    The hint gives way before these, unless it is urgent, and after branch, folder and tokens.
+    The hint gives way before these, unless it is urgent; branch, folder, tokens and words that only explain before it.
     """
     hint = facts.hint
     beside = max(0, width - cell_width(hint) - 2) if hint else width
     left = _fitted(facts, beside if facts.urgent else width, look)
     if hint and not facts.urgent and cell_width(left) > beside:
-        left = _fitted(facts._replace(branch="", folder="", tokens=0), width, look)
+        left = _beside(facts._replace(branch="", folder="", tokens=0), beside, width, look) or left
     gap = width - cell_width(left) - cell_width(hint)
     if not hint or (gap < 2 and not facts.urgent):
         return Line((Span(left, DIM),))
@@ -51,18 +52,26 @@ def status_line(facts: StatusFacts, width: int, look: Look) -> Line:
     return Line(join_spans((Span(left + " " * gap, DIM), Span(hint, _style(facts)))))
 
 
-def _fitted(facts: StatusFacts, room: int, look: Look) -> str:
+def _beside(facts: StatusFacts, room: int, width: int, look: Look) -> str:
+    """The facts, in fewer words or fewer of them where they leave no room for the hint; "" if they never do."""
+    every, terse = _fitted(facts, sys.maxsize, look), _fitted(facts, width, look, terse=True)
+    fewer = _fitted(facts, width, look)
+    return next((text for text in (every, terse, fewer) if cell_width(text) <= room), "")
+
+
+def _fitted(facts: StatusFacts, room: int, look: Look, *, terse: bool = False) -> str:
     """The facts that fit, the less telling ones dropped first; at the narrowest the model's name is cut."""
     dot = look.glyphs.dot
-    sandbox = f"sandbox {facts.sandbox}" if facts.sandbox else ""
-    warned = sandbox if _is_wanting(facts.sandbox) else ""
+    wanting = _is_wanting(facts.sandbox)
+    sandbox = facts.sandbox if terse and not wanting else f"sandbox {facts.sandbox}" if facts.sandbox else ""
+    warned = sandbox if wanting else ""
     parts = [
         (0, facts.model),
         (1, facts.mode),
         (2, warned),
         (3, facts.keys),
         (6, "" if warned else sandbox),
-        (4, _context(facts)),
+        (4, _percent(facts) if terse else _context(facts)),
         (5, _elapsed(facts)),
         (9, f"{count_text(facts.tokens)} tokens" if facts.tokens else ""),
         (7, "" if facts.cost is None else money_text(facts.cost)),
@@ -93,7 +102,7 @@ def _style(facts: StatusFacts) -> Style:
 def _elapsed(facts: StatusFacts) -> str:
     if facts.seconds is None:
         return ""
-    return f"{facts.seconds} s waiting" if facts.waiting else f"{facts.seconds} s"
+    return f"{clock_text(facts.seconds)} waiting" if facts.waiting else clock_text(facts.seconds)
 
 
 def _percent(facts: StatusFacts) -> str:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from grokmini.protocol.events import Notice, TextDelta, ToolProgress, ToolStarted
+from grokmini.protocol.events import (
+    Notice,
+    PermissionAnswered,
+    PermissionAsked,
+    TextDelta,
+    ToolProgress,
+    ToolStarted,
+)
+from grokmini.protocol.permission import PermissionAnswer
 from grokmini.protocol.tools import ToolKind
 from grokmini.render.lines import line_of, plain
 from grokmini.render.transcript import Shown, Transcript
@@ -84,3 +92,20 @@ def test_in_little_room_a_call_that_waits_for_an_older_one_takes_one_row() -> No
         "• Run   make",
         "        three",
     ]
+
+
+def test_a_call_that_a_question_is_open_about_is_not_shown_beside_it() -> None:
+    transcript = Transcript(60, Shown())
+    transcript.apply(ready("1", ToolKind.EXECUTE, command="rm -rf build"))
+    transcript.apply(ready("2", ToolKind.READ, path="a.py"))
+    transcript.apply(PermissionAsked("q", "1", "Run this?", "rm -rf build", ()))
+    assert [plain(line) for line in transcript.live()] == ["• Read  a.py"]
+    transcript.apply(PermissionAnswered("q", "1", PermissionAnswer("allow", "once")))
+    assert [plain(line) for line in transcript.live()] == ["• Run   rm -rf build", "• Read  a.py"]
+
+
+def test_a_call_that_never_began_shows_no_time() -> None:
+    transcript = Transcript(60, Shown())
+    transcript.apply(ready("1", ToolKind.EXECUTE, command="make"))
+    lines = transcript.apply(finished("1", "The user said no.", status="denied", seconds=0.0))
+    assert [plain(line) for line in lines] == ["• Run   make  x denied", "        The user said no."]

@@ -252,10 +252,37 @@ def test_a_no_with_a_reason_asks_for_it_and_esc_goes_back(scene: Scene) -> None:
 
 def test_another_key_answers_nothing_and_says_which_do(scene: Scene) -> None:
     scene.ask(ASKED)
-    for press in (Text("x"), Text("9"), Key.ENTER, Key.TAB):
-        scene.press(press)
+    for press in (Text("9"), Key.ENTER, Key.TAB, Key.ESCAPE):
+        scene.press(press, after=HINT_SECONDS)
         assert scene.sent == []
-    assert scene.hint
+        assert scene.hint == "1, 2, 3 or 4 answers, Ctrl-C denies and stops"
+    scene.press(Text("1"))
+    assert scene.hint == "", "it is gone with the question"
+
+
+@pytest.mark.parametrize("words", ["why?", "my b", "okay", "use 2 sp", "dry run", "xy", "wn"])
+@pytest.mark.parametrize("pause", [0.15, 0.3])
+def test_words_typed_at_a_question_become_the_draft_and_answer_nothing(
+    scene: Scene, words: str, pause: float
+) -> None:
+    scene.ask(ASKED_AGAIN)
+    if words.startswith("d"):
+        scene.press(Text("x"))  # d alone shows the diff
+    for letter in words:
+        scene.press(Text(letter), after=pause)
+    assert scene.sent == [] and scene.asked == []
+    assert scene.draft.text.endswith(words) and scene.hint == KEPT
+    scene.press(Text("3"), after=GUARD)
+    assert scene.sent == [commands.AnswerPermission("q2", PermissionAnswer("deny"))]
+    assert scene.draft.text.endswith(words)
+
+
+@pytest.mark.parametrize("letter", ["y", "n", "d"])
+def test_who_types_slowly_into_the_draft_answers_with_no_letter(scene: Scene, letter: str) -> None:
+    scene.ask(ASKED_AGAIN)
+    scene.press(Text("m"), Text(letter), after=GUARD * 2)
+    assert scene.sent == [] and scene.asked == []
+    assert scene.draft.text == f"m{letter}"
 
 
 def test_keys_behind_the_guard_go_to_the_draft_and_hold_it_up(scene: Scene) -> None:
@@ -266,7 +293,24 @@ def test_keys_behind_the_guard_go_to_the_draft_and_hold_it_up(scene: Scene) -> N
     assert scene.sent == [] and scene.draft.text == "11111"
     scene.press(Text("1"), after=GUARD)
     assert scene.sent == [commands.AnswerPermission("q1", PermissionAnswer("allow"))]
-    assert scene.draft.text == "11111"
+
+
+@pytest.mark.parametrize(
+    ("draft", "early", "left"),
+    [("", "1", ""), ("", "11", ""), ("", "12", "12"), ("", "3", "3"), ("step ", "1", "step 1")],
+)
+def test_a_key_that_came_too_early_and_again_does_not_stay_in_the_draft(
+    scene: Scene, draft: str, early: str, left: str
+) -> None:
+    scene.start_turn()
+    if draft:
+        scene.press(Text(draft))
+    scene.happen(ASKED)
+    for key in early:
+        scene.press(Text(key), after=0.1)
+    scene.press(Text("1"), after=GUARD)
+    assert scene.sent == [commands.AnswerPermission("q1", PermissionAnswer("allow"))]
+    assert scene.draft.text == left
 
 
 def test_a_key_just_before_the_question_holds_its_guard_up_too(scene: Scene) -> None:

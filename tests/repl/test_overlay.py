@@ -115,6 +115,10 @@ def test_with_little_room_the_short_answers_are_named() -> None:
     assert rows(Overlay(LONG, 0, 0), 60, 5)[-1].startswith("  1 yes  3 no · rows 1-4 of 8")
 
 
+def test_in_the_smallest_window_the_short_answers_are_named_too() -> None:
+    assert rows(Overlay(LONG, 0, 0), 20, 3)[-1] == "1 yes  3 no · PgDn"
+
+
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [

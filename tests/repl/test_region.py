@@ -8,6 +8,7 @@ from grokmini.protocol.events import (
     Notice,
     PermissionAsked,
     SessionStarted,
+    ShellFinished,
     ToolProgress,
     ToolStarted,
     TurnStarted,
@@ -107,6 +108,32 @@ def test_it_fits_any_terminal(scene: Scene, size: tuple[int, int]) -> None:
     view = scene.region.compose(Size(*size))
     assert all(line.width <= size[0] for line in view.rows)
     assert len(view.rows) <= max(1, size[1] - 2)
+
+
+@pytest.mark.parametrize(("columns", "end"), [(80, " " * 60 + "12 s"), (40, "  12 s"), (20, "")])
+def test_a_running_call_shows_for_how_long_where_there_is_room(scene: Scene, columns: int, end: str) -> None:
+    for event in (TurnStarted("p", 0, "x"), ready("1", ToolKind.EXECUTE, command="npm test"), ToolStarted("1")):
+        scene.desk.state.apply(event, scene.now)
+        scene.region.transcript.apply(event)
+    rows = scene.rows(columns)
+    assert next(row for row in rows if "npm" in row) == "• Run   npm test"
+    scene.now += 12.4
+    assert next(row for row in scene.rows(columns) if "npm" in row) == f"• Run   npm test{end}"
+
+
+def test_the_persons_own_command_is_seen_while_it_runs(scene: Scene) -> None:
+    scene.desk.state.shell_sent("make all", scene.now)
+    scene.now += 3
+    assert scene.rows(50) == ["• Shell make all  3 s", "", "› ", scene.rows(50)[-1]]
+    scene.desk.state.apply(ShellFinished("make all", "", 0, 3.0), scene.now)
+    assert scene.rows(50)[0] == ""
+
+
+def test_a_question_stands_apart_from_what_is_above_it_where_there_is_room(scene: Scene) -> None:
+    scene.ask()
+    roomy, tight = scene.rows(80, 24), scene.rows(80, 8)
+    assert roomy[:2] == ["", "Run this?"]
+    assert tight[0] == "Run this?"
 
 
 def test_while_work_goes_on_it_changes_once_a_second(scene: Scene) -> None:

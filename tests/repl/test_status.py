@@ -30,6 +30,22 @@ def test_with_room_it_says_everything_and_the_key_at_the_right() -> None:
     assert line.endswith("  Ctrl-C stops") and len(line) == 80
 
 
+@pytest.mark.parametrize(
+    ("seconds", "left"),
+    [
+        (5, "fake-model · always-approve · workspace · ~2% · 5 s waiting"),
+        (45, "fake-model · always-approve · workspace · ~2% · 45 s waiting"),
+    ],
+)
+def test_what_stops_the_work_is_said_at_eighty_columns_in_every_mode(seconds: int, left: str) -> None:
+    facts = FACTS._replace(
+        model="fake-model", mode="always-approve", seconds=seconds, waiting=True, tokens=12_345
+    )
+    line = text(80, facts)
+    assert line.removesuffix("Ctrl-C stops").rstrip(" ") == left
+    assert line.endswith("  Ctrl-C stops")
+
+
 @pytest.mark.parametrize("width", range(1, 120))
 def test_it_is_one_row_at_any_width(width: int) -> None:
     for urgent in (False, True):

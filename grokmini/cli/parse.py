@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from grokmini.cli.first_word import check_first_word
 from grokmini.cli.option import HELP, CommandSpec, Option
 from grokmini.cli.options import OPTIONS, Options
 from grokmini.protocol.errors import UsageError
@@ -20,11 +21,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 class Parsed:
-    """The values of one command line by the `dest` of their options, and its free words."""
+    """The values of one command line by the `dest` of their options, and its free words, `guarded` of them behind
+    a `--`.
+    """
 
-    def __init__(self, values: dict[str, Any], words: list[str]) -> None:
+    def __init__(self, values: dict[str, Any], words: list[str], guarded: int = 0) -> None:
         self._values = values
         self.words = words
+        self.guarded = guarded
 
     def flag(self, dest: str) -> bool:
         """Whether a flag was given."""
@@ -60,7 +64,7 @@ def parse_words(prog: str, options: Iterable[Option], argv: Sequence[str], *, ru
         if word.startswith("-") and word != "-":
             raise _unknown(prog, word.partition("=")[0], table)
     values = vars(found)
-    return Parsed(values, [*values.pop("words"), *left, *rest])
+    return Parsed(values, [*values.pop("words"), *left, *rest], len(rest))
 
 
 def _own_words(options: Iterable[Option], words: Sequence[str]) -> int:
@@ -106,6 +110,8 @@ def parse_options(argv: Sequence[str]) -> Options:
         if topic not in ("", "all"):
             raise UsageError(f"there is no help on {topic!r}", "grokmini --help, grokmini --help all")
         return Options(help=topic or "short")
+    if parsed.text("print_mode") is None:
+        check_first_word(parsed.words[: len(parsed.words) - parsed.guarded])
     words = [_text(word) for word in (parsed.text("print_mode"), *parsed.words) if word]
     mode, never_ask = _mode(parsed.text("permission_mode"))
     options = Options(

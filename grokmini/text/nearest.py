@@ -17,7 +17,7 @@ def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     scored: list[tuple[float, str]] = []
     for candidate in dict.fromkeys(known):
         folded = _fold(candidate)
-        distance: float = _distance(wanted, folded)
+        distance: float = slips(wanted, folded)
         if distance > max(1, max(len(wanted), len(folded)) // 3):
             begins = min(len(wanted), len(folded)) >= 3 and (
                 folded.startswith(wanted) or wanted.startswith(folded)
@@ -34,7 +34,7 @@ def _fold(name: str) -> str:
     return name.casefold().replace("-", "_")
 
 
-def _distance(a: str, b: str) -> int:
+def slips(a: str, b: str) -> int:
     """Edits between two short names; swapping two neighbours counts as one."""
     before: list[int] = []
     last = list(range(len(b) + 1))

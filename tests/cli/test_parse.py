@@ -195,3 +195,70 @@ def test_bytes_that_are_no_text_become_a_mark_in_texts_and_stay_in_paths() -> No
     found = parse_options(["-p", word, "--model", word, "--cwd", word, f"--resume={word}"])
     assert (found.prompt, found.model, found.resume) == ("caf\ufffd",) * 3
     assert found.cwd == word
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("session", "did you mean grokmini sessions?"),
+        ("sesions", "did you mean grokmini sessions?"),
+        ("Sessions", "did you mean grokmini sessions?"),
+        ("doctr", "did you mean grokmini doctor?"),
+        ("model", "did you mean grokmini models?"),
+        ("logs", "did you mean grokmini log?"),
+        ("completoin", "did you mean grokmini completions?"),
+        ("help", "did you mean grokmini --help?"),
+        ("version", "did you mean grokmini --version?"),
+        ("resume", "did you mean grokmini --resume, or grokmini --continue for this folder's latest?"),
+        ("login", "XAI_API_KEY"),
+        ("init", "nothing has to be set up"),
+        ("update", "install it again"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--plain"]])
+def test_a_word_alone_that_is_nearly_a_command_is_no_prompt(word: str, advice: str, options: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_options([*options, word])
+    assert caught.value.message == f"there is no command {word!r}"
+    assert advice in caught.value.hint
+    assert caught.value.hint.endswith(f"\nas a prompt: grokmini -- {word}")
+
+
+def test_a_command_behind_an_option_is_told_where_it_goes() -> None:
+    with pytest.raises(UsageError, match="sessions") as caught:
+        parse_options(["--debug", "sessions"])
+    assert "did you mean grokmini sessions?" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["session", "list"], "did you mean grokmini sessions?\nas a prompt: grokmini 'session list'"),
+        (["help", "log"], "did you mean grokmini log --help?\nas a prompt: grokmini 'help log'"),
+    ],
+)
+def test_words_of_which_the_first_is_nearly_a_command_are_told_so(words: list[str], advice: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_options(words)
+    assert caught.value.hint == advice
+
+
+@pytest.mark.parametrize(
+    "word", ["hello", "continue", "go", "yes", "fix", "test", "explain", "why?", "keep", "done", "confirm", "dog", "lot"]
+)  # fmt: skip
+def test_an_ordinary_word_alone_is_a_prompt(word: str) -> None:
+    assert parse_options([word]) == Options(prompt=word)
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt"),
+    [
+        (["--", "session"], "session"),
+        (["-p", "session"], "session"),
+        (["session", "-p"], "session"),
+        (["session please"], "session please"),
+        (["help me with the login"], "help me with the login"),
+    ],
+)
+def test_a_word_that_is_said_to_be_a_prompt_is_one(words: list[str], prompt: str) -> None:
+    assert parse_options(words).prompt == prompt

@@ -73,14 +73,17 @@ async def _check_key(credential: Credential) -> Check:
 async def _check_list(
     http: HttpClient, spec: ModelSpec, credential: Credential
 ) -> tuple[list[Listed], list[Check]]:
-    """The server's list, and what it says of endpoint and model. A server without a list is no fault."""
+    """The server's list, and what it says of endpoint and model. A server without a list, or that does not show it
+    to everybody, is no fault.
+    """
     host = host_of(spec.base_url)
     try:
         listed = await list_models(http, spec, credential)
     except SampleError as error:
-        known_bad = error.kind in (SampleErrorKind.AUTH, SampleErrorKind.NETWORK, SampleErrorKind.TIMEOUT)
-        verdict: Verdict = "failed" if known_bad else "warning"
-        return [], [Check("endpoint", verdict, error.message, error.hint)]
+        if error.kind in (SampleErrorKind.NETWORK, SampleErrorKind.TIMEOUT):
+            return [], [Check("endpoint", "failed", error.message, error.hint)]
+        what = f"it does not list its models: {error.message}"
+        return [], [Check("endpoint", "warning", what, "No harm, as long as it streams.")]
     findings = [Check("endpoint", "ok", f"{host} answers, {_counted(len(listed), 'model')}")]
     ids = [model.id for model in listed]
     if not ids or any(spec.model in (name, name.removeprefix("models/")) for name in ids):
@@ -96,7 +99,8 @@ async def _check_stream(sampler: HttpSampler, spec: ModelSpec) -> Check:
     request = ModelRequest("doctor-stream", spec, (user_text("Answer with the single word: ready"),))
     events = await _collect(sampler, request)
     if isinstance(events, SampleError):
-        return Check("stream", "failed", events.message, events.hint)
+        step: Step = "key" if events.kind is SampleErrorKind.AUTH else "stream"
+        return Check(step, "failed", events.message, events.hint)
     pieces = sum(isinstance(event, TextDelta | ReasoningDelta) for event in events)
     usage = next((event.usage for event in events if isinstance(event, UsageReported)), None)
     detail = f"{_counted(pieces, 'piece')}{_figures(usage)}"
@@ -123,7 +127,8 @@ async def _check_tool_call(sampler: HttpSampler, spec: ModelSpec) -> Check:
 def _check_window(spec: ModelSpec, listed: list[Listed]) -> Check:
     told = next((model.window for model in listed if model.id == spec.model and model.window), None)
     if told is None or told >= spec.context_window:
-        return Check("window", "ok", f"{spec.context_window} tokens")
+        says = "does not say" if told is None else f"has {told}"
+        return Check("window", "ok", f"{spec.context_window} tokens; the server {says}")
     return Check(
         "window",
         "warning",

@@ -39,9 +39,9 @@ async def test_a_missing_key_ends_the_check() -> None:
 async def test_a_refused_key_is_told_with_its_source() -> None:
     with ModelServer([failure(401)] * 9, routes={"/v1/models": failure(401)}) as server:
         found = await findings(server, Credential("SOME_KEY", literal="k"))
-    assert found["endpoint"].verdict == found["stream"].verdict == "failed"
-    assert "SOME_KEY" in found["stream"].fix
-    assert "tool_call" not in found
+    assert (found["endpoint"].verdict, found["key"].verdict) == ("warning", "failed")
+    assert "SOME_KEY" in found["key"].fix
+    assert not {"stream", "tool_call"} & set(found)
 
 
 async def test_a_model_that_the_server_does_not_list_is_told_with_near_names() -> None:
@@ -54,6 +54,8 @@ async def test_a_server_without_a_list_is_no_fault_of_the_model() -> None:
     with ModelServer(well, routes={"/v1/models": failure(404)}) as server:
         found = await findings(server)
     assert (found["endpoint"].verdict, found["stream"].verdict) == ("warning", "ok")
+    assert "does not list its models" in found["endpoint"].detail
+    assert "base_url" not in found["endpoint"].fix
 
 
 async def test_a_model_that_only_talks_is_told() -> None:

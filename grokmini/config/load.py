@@ -35,6 +35,7 @@ _KINDS = {
     "float": "a number",
     "bool": "true or false",
 }
+_BOUNDS = {" >= ": "at least", " > ": "more than", " <= ": "at most"}
 _ON = frozenset({"1", "true", "yes", "on"})
 
 
@@ -205,6 +206,10 @@ def _reason(message: str) -> tuple[str, tuple[str, ...]]:
         for theirs, ours in _KINDS.items():
             wanted, given = wanted.replace(f"`{theirs}", f"`{ours}"), given.replace(f"`{theirs}", f"`{ours}")
         return f"must be {wanted}, not {given}".replace("`", ""), inner
+    for mark, words in _BOUNDS.items():
+        if mark in expected:
+            bound = float(expected.partition(mark)[2])
+            return f"must be {words} {bound:,.15g}", inner
     return "has a value that is not allowed", inner
 
 

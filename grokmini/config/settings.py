@@ -8,6 +8,9 @@ import msgspec
 
 from grokmini.protocol.permission import PermissionMode
 
+LONGEST = 31_536_000
+"""A year in seconds: more than anybody waits."""
+
 
 class ModelsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[models]`: the default model's name, empty to choose by what is there."""
@@ -34,9 +37,9 @@ class ShellSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `keep_env` names the variables that commands get although they look like secrets.
     """
 
-    timeout_secs: float = 120.0
-    max_timeout_secs: float = 36_000.0
-    output_limit: int = 20_000
+    timeout_secs: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)] = 120.0
+    max_timeout_secs: Annotated[float, msgspec.Meta(gt=0, le=LONGEST)] = 36_000.0
+    output_limit: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 20_000
     keep_env: tuple[str, ...] = ()
 
 
@@ -59,13 +62,13 @@ class UiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[session]`: `max_turns` 0 means no limit on model rounds."""
 
-    max_turns: int = 0
+    max_turns: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
 
 
 class StorageSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[storage]`: `cleanup_ttl_days` removes sessions that nobody touched for so long; 0 keeps them all."""
 
-    cleanup_ttl_days: Annotated[int, msgspec.Meta(ge=0)] = 0
+    cleanup_ttl_days: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
 
 
 class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -81,7 +84,7 @@ class SandboxSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PruningSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`[compaction.pruning]`: results of tools older than so many of the person's turns are dropped."""
 
-    hard_clear_age_turns: Annotated[int, msgspec.Meta(ge=3)] = 10
+    hard_clear_age_turns: Annotated[int, msgspec.Meta(ge=3, le=1_000_000)] = 10
 
 
 class CompactionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -10,6 +10,10 @@ from grokmini.protocol.items import ConversationItem, OptionalRaw
 from grokmini.protocol.tools import ToolSpec
 
 Backend = Literal["chat_completions", "responses", "messages", "replay", "demo"]
+Tokens: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
+Dollars: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1_000_000)]
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0, le=31_536_000)]
+"""What can be: at most a year."""
 
 
 class Supports(msgspec.Struct, frozen=True):
@@ -29,18 +33,18 @@ class Supports(msgspec.Struct, frozen=True):
 class Price(msgspec.Struct, frozen=True, omit_defaults=True):
     """US dollars per million tokens. `cached_input` defaults to the price of fresh input."""
 
-    input: float
-    output: float
-    cached_input: float | None = None
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
 
 
 class TimeLimits(msgspec.Struct, frozen=True):
     """Seconds. `first_byte` None: 120, for reasoning models 600, for loopback and private addresses 1,800."""
 
-    connect: float = 10.0
-    first_byte: float | None = None
-    between_chunks: float = 120.0
-    whole: float | None = None
+    connect: Seconds = 10.0
+    first_byte: Seconds | None = None
+    between_chunks: Seconds = 120.0
+    whole: Seconds | None = None
 
 
 class ModelSpec(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -83,10 +87,10 @@ class ModelEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     api_key: str = ""
     env_key: str | tuple[str, ...] = ()
     api_key_command: str = ""
-    context_window: int | None = None
-    max_completion_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
+    context_window: Tokens | None = None
+    max_completion_tokens: Tokens | None = None
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     reasoning_effort: str | None = None
     extra_headers: dict[str, str] = {}
     env_http_headers: dict[str, str] = {}

@@ -244,8 +244,23 @@ def test_words_of_which_the_first_is_nearly_a_command_are_told_so(words: list[st
 
 
 @pytest.mark.parametrize(
-    "word", ["hello", "continue", "go", "yes", "fix", "test", "explain", "why?", "keep", "done", "confirm", "dog", "lot"]
-)  # fmt: skip
+    "word",
+    [
+        "hello",
+        "continue",
+        "go",
+        "yes",
+        "fix",
+        "test",
+        "explain",
+        "why?",
+        "keep",
+        "done",
+        "confirm",
+        "dog",
+        "lot",
+    ],
+)
 def test_an_ordinary_word_alone_is_a_prompt(word: str) -> None:
     assert parse_options([word]) == Options(prompt=word)
 

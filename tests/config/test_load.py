@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
+import msgspec.inspect
 import pytest
 
 from grokmini.config.load import Loaded, load_settings
 from grokmini.config.paths import Places
+from grokmini.config.settings import Settings
 from grokmini.protocol.errors import ConfigError
+from grokmini.protocol.model import ModelEntry
 from grokmini.protocol.permission import PermissionMode
 
 
@@ -204,6 +209,64 @@ def test_an_error_names_file_line_column_and_key_but_never_the_text(
     assert key in caught.value.message
     assert SECRET not in caught.value.message + caught.value.hint + repr(caught.value)
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "wrong", "said"),
+    [
+        ("session", "max_turns", "-5", "must be at least 0"),
+        ("session", "max_turns", "99999999999999999999999", "must be at most 1,000,000"),
+        ("shell", "timeout_secs", "0", "must be more than 0"),
+        ("shell", "timeout_secs", "nan", "must be more than 0"),
+        ("shell", "max_timeout_secs", "inf", "must be at most 31,536,000"),
+        ("shell", "output_limit", "-1", "must be at least 1"),
+        ("storage", "cleanup_ttl_days", "-1", "must be at least 0"),
+        ("compaction.pruning", "hard_clear_age_turns", "0", "must be at least 3"),
+        ("model.x", "context_window", "0", "must be at least 1"),
+        ("model.x", "max_completion_tokens", "-2", "must be at least 1"),
+        ("model.x", "temperature", "-0.5", "must be at least 0"),
+        ("model.x", "temperature", "70", "must be at most 2"),
+        ("model.x", "top_p", "1.5", "must be at most 1"),
+        ("model.x.limits", "connect", "-1", "must be more than 0"),
+        ("model.x.limits", "first_byte", "0", "must be more than 0"),
+        ("model.x.limits", "between_chunks", "nan", "must be more than 0"),
+    ],
+)
+def test_an_impossible_number_names_its_place_and_what_is_allowed(
+    layers: Layers, table: str, key: str, wrong: str, said: str
+) -> None:
+    layers.write(layers.user, f"[{table}]\n{key} = {wrong}\n")
+    with pytest.raises(ConfigError) as caught:
+        layers.load()
+    assert caught.value.message == f"{layers.user}, line 2, column 1: {table}.{key} {said}"
+
+
+def test_a_price_below_nothing_is_none(layers: Layers) -> None:
+    layers.write(layers.user, "[model.x]\nprice = {input = 1, output = -1}\n")
+    with pytest.raises(ConfigError, match=r"line 2, column 1: model.x.price.output must be at least 0"):
+        layers.load()
+
+
+def _numbers(struct: type[msgspec.Struct], at: str) -> list[tuple[str, Any]]:
+    """Every field of a record of settings, or of a record in it, that holds a number."""
+    found: list[tuple[str, Any]] = []
+    for field in msgspec.inspect.type_info(struct).fields:  # type: ignore[attr-defined]
+        inner = field.type
+        kinds = inner.types if isinstance(inner, msgspec.inspect.UnionType) else (inner,)
+        for kind in kinds:
+            if isinstance(kind, msgspec.inspect.StructType):
+                found += _numbers(kind.cls, f"{at}.{field.name}")
+            elif isinstance(kind, msgspec.inspect.IntType | msgspec.inspect.FloatType):
+                found.append((f"{at}.{field.name}", kind))
+    return found
+
+
+@pytest.mark.parametrize("struct", [Settings, ModelEntry])
+def test_every_number_that_can_be_set_has_a_lowest_and_a_highest_value(struct: type[msgspec.Struct]) -> None:
+    numbers = _numbers(struct, struct.__name__)
+    assert len(numbers) > 5
+    open_ended = [name for name, kind in numbers if (kind.ge is None and kind.gt is None) or kind.le is None]
+    assert open_ended == []
 
 
 def test_a_file_that_is_not_utf8_is_an_error_with_its_place(layers: Layers) -> None:

@@ -22,7 +22,7 @@ from grokmini.protocol.events import (
 )
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionMode
-from grokmini.protocol.tools import CommandDisplay, ToolEnvelope, ToolKind, ToolNamespace
+from grokmini.protocol.tools import CommandDisplay, DiffDisplay, ToolEnvelope, ToolKind, ToolNamespace
 from grokmini.render.lines import plain
 from grokmini.repl.commands import table
 from grokmini.repl.commands.result import CommandContext, GoOn, Leave, Page, Result, Say
@@ -170,6 +170,26 @@ async def test_the_diff_is_shown_whole() -> None:
     assert rows(await result_of("/diff", session=session)) == ["this session has changed no file"]
     session.diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
     assert rows(await result_of("/diff", session=session)) == ["--- a/x", "+++ b/x", "@@ -1 +1 @@", "-a", "+b"]
+
+
+async def test_the_diff_after_going_on_names_what_was_changed_before() -> None:
+    session = ScriptedSession()
+
+    def edited(path: str) -> ToolFinished:
+        return ToolFinished("c", "ok", "", 0.1, DiffDisplay(path, "-a\n+b\n", 1, 1))
+
+    opened = SessionStarted("0.1.0", "/work", "m", PermissionMode.ASK, "none")
+    session.past = [opened, edited("calc.py"), edited("b.py"), edited("calc.py"), opened]
+    log = f"grokmini log {session.handle.session_id[:8]} shows how"
+    assert rows(await result_of("/diff", session=session)) == [
+        "this session has changed no file since it was taken up again",
+        f"before that it changed calc.py, b.py: {log}",
+    ]
+    session.past.append(edited("c.py"))
+    session.diff = "--- a/c.py\n+++ b/c.py\n"
+    assert rows(await result_of("/diff", session=session))[-1] == f"before that it changed calc.py, b.py: {log}"
+    session.past[:1] = [edited(f"{number}.py") for number in range(20)]
+    assert "7.py and 14 more: " in rows(await result_of("/diff", session=session))[-1]
 
 
 async def test_usage_counts_tokens_by_model_and_the_window() -> None:

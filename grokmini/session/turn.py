@@ -253,9 +253,12 @@ class Turn:
     def _push_results(self, calls: Sequence[ToolCall], results: Sequence[ToolResultItem]) -> ToolCall | None:
         """Append the results; the call that goes round in circles, if one does."""
         looping: ToolCall | None = None
+        made: set[tuple[str, str]] = set()
         for call, item in zip(calls, results, strict=True):
-            result = item
-            verdict = self._guard.record(call.name, call.arguments, item.prompt_text)
+            result, same = item, (call.name, call.arguments)
+            # Several times in one reply is no loop: no result was seen in between.
+            verdict = LoopVerdict.NONE if same in made else self._guard.record(*same, item.prompt_text)
+            made.add(same)
             if verdict is LoopVerdict.NOTE:
                 text = f"{item.prompt_text}\n{_LOOP_NOTE}"
                 result = ToolResultItem(item.call_id, item.output, text, item.status, item.spill)

@@ -225,6 +225,14 @@ async def test_the_same_call_with_the_same_result_is_noted_then_stopped(tmp_path
         assert "third time" in server.bodies[3]["messages"][-1]["content"]
 
 
+async def test_the_same_call_many_times_in_one_reply_is_no_loop(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("same\n")
+    calls = [call("read_file", call_id=f"c{n}", target_file="a.txt") for n in range(7)]
+    with ModelServer([reply(calls=calls), reply("ok")], strict=True) as server:
+        async with session(tmp_path, server, interactive=False) as driver:
+            assert (await driver.ask("go")).outcome == "completed"
+
+
 async def test_an_unknown_tool_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
     with ModelServer([reply(calls=[call("read_fil", target_file="a")]), reply("ok")], strict=True) as server:
         async with session(tmp_path, server) as driver:

@@ -87,6 +87,8 @@ async def test_a_search_is_bounded_and_says_what_is_left_out(tmp_path: Path, pat
             len(text.split("\n")) == 202 and "[2801 more lines; narrow the search, or raise head_limit]" in text
         )
         assert len((await made.call("grep", pattern="word", head_limit=5)).split("\n")) == 7
+        least = (await made.call("grep", pattern="word", head_limit=1)).split("\n")
+        assert "word" in least[-2] and least[-1].startswith("[")
         assert len(await made.call("grep", pattern="word", glob="*.md")) < 1_300
 
 

@@ -176,7 +176,8 @@ def _result(args: GrepArgs, found: _Found) -> ToolOutput:
     content = args.output_mode == "content"
     usual, most = CONTENT_LINES if content else FILE_LINES
     limit = min(args.head_limit, most) if args.head_limit and args.head_limit > 0 else usual
-    shown = lines[:limit]
+    first = next((count for count, line in enumerate(lines, 1) if _is_match(line)), 0) if content else 0
+    shown = lines[: max(limit, first)]  # never the file's name alone
     while shown and sum(len(line.encode()) + 1 for line in shown) > MAX_OUTPUT:
         shown = shown[: len(shown) * 3 // 4]
     matches = sum(_is_match(line) for line in lines) if content else len(lines)

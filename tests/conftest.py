@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
+import itertools
 import signal
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,10 @@ from tests.sandbox.developer import printed as developer
 
 ASYNC_TEST_SECONDS = 60.0
 FULL_TEST_SECONDS = 1_800.0
+
+HERE = Path(__file__).resolve().parent
+BEYOND_UNITS = (HERE / "e2e", HERE / "sandbox")
+"""What `--unit` leaves out: the installed program on real terminals, and the real sandbox."""
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -43,6 +50,23 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--full` runs the counts that specs and issues name; without it about a fiftieth of them."""
     parser.addoption("--full", action="store_true", help="run the full counts instead of the small ones")
+    parser.addoption("--unit", action="store_true", help="leave out tests/e2e and tests/sandbox")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--unit` neither the end-to-end tests nor those of the sandbox are even read."""
+    return True if config.getoption("--unit") and collection_path in BEYOND_UNITS else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected lives as long as the run; that it is garbage is asked neither meanwhile nor at any test."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,12 +93,20 @@ def full(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--full"))
 
 
+@pytest.fixture(scope="session")
+def new_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Paths of home folders, each given once. In a folder of their own: `mktemp` looks at all that lies beside."""
+    folder = tmp_path_factory.mktemp("home")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def fresh_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh_home(new_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder; no key, model or place of the person who runs the tests leaks in."""
     import os
 
-    home = tmp_path_factory.mktemp("home")
+    home = next(new_homes)
+    home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
         if name.startswith(("GROKMINI_", "XDG_")) or name.endswith("_API_KEY"):

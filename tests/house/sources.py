@@ -37,11 +37,11 @@ class Source(NamedTuple):
 @cache
 def sources() -> tuple[Source, ...]:
     """All modules of the package."""
-    return tuple(_read(PACKAGE))
+    return tuple(_read())
 
 
-def _read(folder: Path) -> Iterator[Source]:
-    for path in sorted(folder.rglob("*.py")):
+def _read() -> Iterator[Source]:
+    for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         yield Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
 
@@ -63,9 +63,3 @@ def _imported_modules(source: Source) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
-
-
-@cache
-def sources_of_tests() -> tuple[Source, ...]:
-    """All modules of the tests."""
-    return tuple(_read(ROOT / "tests"))

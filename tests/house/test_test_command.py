@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.__main__ import main, stages
+from tests.__main__ import environment, main, stages
 from tests.house.sources import ROOT
 
 
@@ -52,6 +53,23 @@ def test_the_stages_are_format_lint_types_floors_and_tests_in_that_order() -> No
 
 def test_further_words_go_to_pytest() -> None:
     assert stages(["--full", "-x"])[-1][1][-2:] == ["--full", "-x"]
+
+
+def collected(words: list[str]) -> set[str]:
+    """The folders of `tests/` that pytest collects from, with these further words."""
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-qq", *words]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {line.split("/")[1] for line in done.stdout.splitlines() if line.startswith("tests/")}
+
+
+def test_the_unit_tests_are_all_but_those_of_the_installed_program_and_of_the_sandbox() -> None:
+    folders = {path.parent.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("test_*.py")}
+    assert collected(["--unit"]) == folders - {"e2e", "sandbox"}
+
+
+def test_byte_code_is_kept_also_where_the_environment_says_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert environment() == {name: os.environ[name] for name in os.environ if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def test_it_stops_at_the_first_stage_that_fails_with_its_code(

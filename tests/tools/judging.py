@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -101,9 +100,13 @@ class Ground:
         self.policy.remember(PermissionAnswer(option.decision, option.scope, option.rule))
 
     def repository(self) -> Path:
-        """Make the root a real git repository; its git folder."""
-        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
-        return self.root / ".git"
+        """Make the root a git repository, as `git init` does; its git folder."""
+        folder = self.root / ".git"
+        for name in ("objects", "refs/heads"):
+            (folder / name).mkdir(parents=True)
+        (folder / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = false\n")
+        return folder
 
 
 def word(verdict: Verdict) -> str:

@@ -90,7 +90,8 @@ class DiffDisplay(msgspec.Struct, frozen=True, tag="diff"):
 
 class CommandDisplay(msgspec.Struct, frozen=True, tag="command", omit_defaults=True):
     """How a command ended. `exit_code` is None when it was killed; `reason` then says why. `outside`: it ran outside of
-    the sandbox, as the person allowed. `left_over` counts processes that it left running and that were stopped.
+    the sandbox, as the person allowed. `left_over` counts processes that it left running and that were stopped, `lines`
+    those of its output where the text kept of it is shorter.
     """
 
     command: str
@@ -98,6 +99,7 @@ class CommandDisplay(msgspec.Struct, frozen=True, tag="command", omit_defaults=T
     reason: str = ""
     outside: bool = False
     left_over: int = 0
+    lines: int = 0
 
 
 class SummaryDisplay(msgspec.Struct, frozen=True, tag="summary"):

@@ -109,7 +109,8 @@ class MarkdownLog:
             case ToolBlock():
                 return self._call(block)
             case ShellBlock(_, event):
-                end = "ok" if event.exit_code == 0 else f"exit {event.exit_code}"
+                ends = {0: "ok", None: "stopped"}
+                end = ends.get(event.exit_code, f"exit {event.exit_code}")
                 return f"**Shell** {_code(event.command)} · {end}\n\n{_fenced(output_rows(event.output))}"
             case TodoBlock(_, todos):
                 return "\n".join(

@@ -339,7 +339,9 @@ def _body(block: ToolBlock, result: ToolFinished, end: _End, place: ToolLook) ->
         lines = diff_lines(result.display.diff, inner, place.look)
         return _below(_with_more(lines, preview.diff, block.call_id, place), place)
     if isinstance(result.display, CommandDisplay) or block.tool.kind is ToolKind.EXECUTE:
-        return _last_lines(result.output, preview.failure if end.failed else preview.run, block.call_id, place)
+        count = preview.failure if end.failed else preview.run
+        whole = result.display.lines if isinstance(result.display, CommandDisplay) else 0
+        return _last_lines(result.output, count, block.call_id, place, whole)
     if end.failed:
         room = max(1, place.width - place.indent)
         rows = [line for row in output_rows(result.output) for line in wrap_spans((Span(row),), room)]
@@ -363,12 +365,14 @@ def _first_lines(output: str, count: int, call_id: str, place: ToolLook) -> list
     return _below(_with_more([_row(text) for text in output_rows(output)], count, call_id, place), place)
 
 
-def _last_lines(output: str, count: int, call_id: str, place: ToolLook) -> list[Line]:
+def _last_lines(output: str, count: int, call_id: str, place: ToolLook, whole: int = 0) -> list[Line]:
+    """The last lines of an output that had `whole` of them, where the text is but a part."""
     lines = [_row(text) for text in output_rows(output)]
     hidden = len(lines) - count
     if hidden <= 1:
         return _below(lines, place)
-    return _below([_more(hidden, "earlier", call_id, place), *lines[hidden:]], place)
+    earlier = max(hidden, whole - count)
+    return _below([_more(earlier, "earlier", call_id, place), *lines[hidden:]], place)
 
 
 def _with_more(lines: list[Line], count: int, call_id: str, place: ToolLook) -> list[Line]:

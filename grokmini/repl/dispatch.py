@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
+_WORDS = {"/": "help", "!": "help", "?": "help", "exit": "quit", "quit": "quit"}
+"""What people type alone, and what is meant: nobody's prompt."""
 _SLASH = re.compile(r"/([A-Za-z?][\w:?-]*)(?:\s+(.*))?\s*", re.DOTALL)
 
 
@@ -33,11 +35,11 @@ Submission: TypeAlias = Slash | Shell | Message
 def classify(text: str) -> Submission:
     """What the text is. A path (`/etc/hosts is wrong`) is no command: a second slash in the word tells.
 
-    A mark alone is nobody's prompt: it asks what can be typed.
+    A mark alone asks what can be typed, and the word with which one leaves other programs leaves this one.
     """
     stripped = text.strip()
-    if stripped in ("/", "!"):
-        return Slash("help", "")
+    if stripped in _WORDS:
+        return Slash(_WORDS[stripped], "")
     if slash := _SLASH.fullmatch(stripped):
         return Slash(slash[1], (slash[2] or "").strip())
     if stripped.startswith("!") and stripped[1:].strip():

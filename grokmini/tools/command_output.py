@@ -30,6 +30,7 @@ class Shown(NamedTuple):
     text: str
     notes: tuple[str, ...]
     spill: str | None
+    lines: int = 0
 
 
 class CommandOutput:
@@ -42,6 +43,7 @@ class CommandOutput:
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
         self.total = 0
+        self._newlines = 0
         self._spill = spill
         self._name = name
         self._path: Path | None = None
@@ -52,6 +54,7 @@ class CommandOutput:
     def feed(self, data: bytes) -> None:
         """Take a piece as it came. Does no I/O."""
         self.total += len(data)
+        self._newlines += data.count(b"\n")
         if len(self._unwritten) + self._written < SPILL_CAP:
             self._unwritten += data
         room = self._keep - len(self._head)
@@ -114,7 +117,10 @@ class CommandOutput:
             head = tail = text
         first, last = cut_long_lines(head[:half], LINE_LIMIT), cut_long_lines(tail[-half:], LINE_LIMIT)
         note = f"truncated: first and last {half:,} characters of {self.total:,} bytes{where}"
-        return Shown(f"{first}\n[…]\n{last}", (note,), self._spill_path())
+        return Shown(f"{first}\n[…]\n{last}", (note,), self._spill_path(), self._lines(tail))
+
+    def _lines(self, tail: str) -> int:
+        return self._newlines + (not tail.endswith("\n"))
 
     def _where(self) -> str:
         if self._path is None or (self._spill_failed and not self._written):

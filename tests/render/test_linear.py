@@ -162,6 +162,13 @@ def test_a_failure_shows_more_than_a_success_and_the_end_of_a_run_most() -> None
     assert bad[-1] == good[-1]
 
 
+def test_of_an_output_kept_in_part_the_lines_of_the_whole_are_counted() -> None:
+    begun = run("1", "x", "")[:2]
+    ended = finished("1", "first\n[…]\nlast\n", CommandDisplay("x", 0, lines=200_000))
+    linear = LinearView(width=80, unicode=True, show_reasoning=True, tool_preview=Preview(run=1))
+    assert read([*begun, ended], linear)[1:] == ["        … 199,999 earlier lines", "        last"]
+
+
 def test_a_line_drawn_over_itself_shows_its_last_state() -> None:
     assert read(run("1", "x", "10%\r50%\r100%\r\ndone\n"))[1:] == ["        100%", "        done"]
 

@@ -92,6 +92,10 @@ def test_words_into_a_running_turn_commands_of_the_person_todos_and_notices() ->
     )
 
 
+def test_a_command_of_the_person_that_was_stopped_is_told_as_that() -> None:
+    assert markdown(ShellFinished("sleep 9", "", None, 0.1)).startswith("**Shell** `sleep 9` · stopped\n")
+
+
 def test_a_fence_is_longer_than_any_in_the_output() -> None:
     text = markdown(run("1", "cat"), ran("1", "```\n````\n</x>"))
     assert "`````\n```\n````\n</x>\n`````\n" in text

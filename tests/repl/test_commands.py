@@ -208,7 +208,12 @@ async def test_usage_counts_tokens_by_model_and_the_window() -> None:
 
 
 def test_a_mark_alone_asks_for_help_and_is_no_prompt() -> None:
-    assert classify("/") == classify(" ! ") == Slash("help", "")
+    assert classify("/") == classify(" ! ") == classify("?") == Slash("help", "")
+
+
+def test_the_word_that_leaves_other_programs_leaves_this_one() -> None:
+    assert classify("exit") == classify(" quit\n") == Slash("quit", "")
+    assert classify("exit the loop early") == Message("exit the loop early")
 
 
 async def test_the_transcript_holds_everything_in_full() -> None:

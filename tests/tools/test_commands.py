@@ -120,6 +120,7 @@ async def test_long_output_is_head_and_tail_with_the_whole_in_a_file(tmp_path: P
     assert "[truncated: first and last 10,000 characters of 4,000,011 bytes; full output in" in output.for_model
     assert output.spill is not None and output.spill.endswith(".txt")
     assert Path(output.spill).stat().st_size == 4_000_011
+    assert isinstance(output.display, CommandDisplay) and output.display.lines == 1_000_002
     assert grown < 20_000
 
 

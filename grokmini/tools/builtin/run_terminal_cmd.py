@@ -282,6 +282,8 @@ def _result(
     return ToolOutput(
         output=shown.text,
         prompt_text=text,
-        display=CommandDisplay(args.command, code, reason, outside, 0 if reason else status.left_over),
+        display=CommandDisplay(
+            args.command, code, reason, outside, 0 if reason else status.left_over, shown.lines
+        ),
         spill=shown.spill,
     )

@@ -68,7 +68,8 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
     runner = confinement.runner
     try:
         env = neutral_environment({**root.env, **confinement.env}, root.settings.shell.keep_env)
-        _tell(choice.profile.name, await runner.prepare())
+        before = await runner.prepare()
+        _tell(choice.profile.name, before)
         try:
             handle = await runner.start(Command(argv, Path(root.cwd), env))
         except OSError as error:
@@ -81,6 +82,9 @@ async def _run(root: Root, argv: tuple[str, ...]) -> int:
             end = (end + piece)[-_LOOKED_AT:]
         status = await handle.wait()
         await _tell_stopped(end, runner.policy, argv, root.cwd, status.code)
+        for notice in runner.enforcement.notices:
+            if notice not in before.notices:
+                tell(f"! {notice}")
     finally:
         await runner.close()
     if status.lost:
@@ -109,6 +113,9 @@ async def _tell_stopped(
     stopped = await what_was_stopped(output.decode(errors="replace"), policy, command, (cwd,), code)
     if stopped.sentence:
         tell(f"! The sandbox stopped {stopped.sentence}")
+    else:
+        for note in stopped.notes:
+            tell(f"! {note}")
 
 
 def _to_terminal() -> Callable[[bytes], object]:

@@ -22,6 +22,7 @@ from grokmini.sandbox.error_lines import ErrorLine, Trouble, error_lines
 from grokmini.sandbox.plan import is_unconfined
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.refused_powers import refused_network, refused_power, tells_of_power
+from grokmini.sandbox.refused_secrets import refused_secrets
 
 Kind: TypeAlias = Literal["write", "read", "network", "power"]
 
@@ -87,6 +88,8 @@ def refusals(
             break
     for one in judge.unseen_programs(output) if not found else ():
         found.setdefault(one.rule, one)
+    for path, rule, hint, said in refused_secrets(output, policy) if not found else ():
+        found.setdefault(rule, Refusal(path, rule, hint, "read", said))
     for host, rule, hint in refused_network(output, policy) if not found else ():
         found.setdefault(rule, Refusal(host, rule, hint, "network"))
     for program, rule, hint in refused_power(output):

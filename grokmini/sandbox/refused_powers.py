@@ -77,6 +77,9 @@ _MOUNT: Final = re.compile(
     r"(?:operation not permitted|permission denied|must be superuser)",
     re.I | re.M,
 )
+_SHADOW: Final = re.compile(
+    r"sanitizer failed to allocate 0x|ReserveShadowMemoryRange failed|Sanitizer can not mmap the shadow memory"
+)
 _NO_SOCKET: Final = re.compile(r"\bsocket: operation not permitted", re.I)
 _NAMESPACES: Final = Path("/proc/sys/user/max_user_namespaces")
 
@@ -133,6 +136,16 @@ def refused_power(output: str) -> Iterator[tuple[str, str, str]]:
         yield found[1] or found[2], rule, "run it without a sandbox of its own (browsers: --no-sandbox)"
     if (found := _MOUNT.search(output)) and os.geteuid() == 0:
         yield found[1], "commands in a sandbox have none of root's powers over the system", hint
+
+
+def memory_notes(output: str, policy: Policy) -> tuple[str, ...]:
+    """What to do where a program reserves more memory than one process gets: no file and no rule is in its way."""
+    if policy.limits.data is None or not _SHADOW.search(output):
+        return ()
+    return (
+        f"the sandbox lets one process have {policy.limits.data / 1024**3:.0f} GiB, and a sanitizer reserves far more: "
+        "put `ulimit -d unlimited;` before the command",
+    )
 
 
 def tells_of_power(line: str) -> bool:

@@ -81,12 +81,12 @@ async def what_was_stopped(
     if policy is None or not output:
         return NOTHING_STOPPED
     places = tuple(dict.fromkeys(map(str, folders)))
-    found, meant = await asyncio.to_thread(_found, output, policy, command, places)
+    found, meant, advice = await asyncio.to_thread(_found, output, policy, command, places)
     if not found:
-        return NOTHING_STOPPED
+        return Stopped("", advice)
     done = await asyncio.to_thread(went_on, command, code, output, tuple(one.path for one in found))
     told = [_ruled(visible_path(one.path), visible_path(one.rule)) for one in found[:MAX_NOTES]]
-    notes = tuple(
+    notes = advice + tuple(
         f"stopped by the sandbox: {text}; {done or one.hint}" for text, one in zip(told, found, strict=False)
     )
     if not meant:
@@ -119,19 +119,21 @@ def _in_brief(found: tuple[Refusal, ...], profile: str) -> str:
 
 def _found(
     output: str, policy: Policy, command: str, folders: tuple[str, ...]
-) -> tuple[tuple[Refusal, ...], bool]:
-    """What was refused, and whether the command was about that."""
+) -> tuple[tuple[Refusal, ...], bool, tuple[str, ...]]:
+    """What was refused, whether the command was about that, and what else to tell the model."""
     from grokmini.sandbox.refusals import refusals
+    from grokmini.sandbox.refused_powers import memory_notes
     from grokmini.tools.read_only import only_reads
     from grokmini.tools.shell_parse import parse
 
     found = refusals(output, policy, folders[0], command=command, folders=folders[1:])
-    if not found:
-        return (), False
+    advice = memory_notes(output, policy)
+    if not (found or advice):
+        return (), False, ()
     script = parse(command)
     if not only_reads(script):
-        return found, True
+        return found, True, advice
     words = [word for one in script.commands for word in (*one.words, *one.reads)]
     named = set(map(str, map(real_path, named_paths(words, tuple(map(Path, folders))))))
     hidden = tuple(one for one in found if one.kind == "read")
-    return hidden, any(one.path in named for one in hidden)
+    return hidden, any(one.path in named for one in hidden), ()

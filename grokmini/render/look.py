@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import NamedTuple
 
 from grokmini.render.lines import Style
@@ -22,6 +23,13 @@ class Glyphs(NamedTuple):
 
 
 ASCII_GLYPHS = Glyphs(prompt=">", bullet="*", ellipsis="...", rule="-", dot=" - ")
+_ASCII_SPELLING = MappingProxyType(
+    {
+        ord(mark.strip()): plain.strip()
+        for mark, plain in zip(Glyphs(), ASCII_GLYPHS, strict=True)
+        if mark != plain
+    }
+)
 
 
 class Look(NamedTuple):
@@ -34,6 +42,10 @@ class Look(NamedTuple):
     def glyphs(self) -> Glyphs:
         """The marks for this terminal."""
         return Glyphs() if self.unicode else ASCII_GLYPHS
+
+    def spelled(self, text: str) -> str:
+        """Our own words with the marks that this terminal has."""
+        return text if self.unicode else text.translate(_ASCII_SPELLING)
 
 
 DIM = Style(dim=True)

@@ -51,17 +51,17 @@ def _folded(rows: list[Line], most: int, width: int, look: Look) -> list[Line]:
     head = most // 2
     tail = most - 1 - head
     hidden = len(rows) - head - tail
-    text = f"… {hidden} rows more here{look.glyphs.dot}PgDn shows all"
+    text = look.spelled(f"… {hidden} rows more here · PgDn shows all")
     return [*rows[:head], line_of(cut_to_width(text, width), WARNING), *rows[len(rows) - tail :]]
 
 
-def option_lines(options: tuple[PermissionOption, ...], width: int) -> list[Line]:
+def option_lines(options: tuple[PermissionOption, ...], width: int, look: Look) -> list[Line]:
     """The answers, with the key that chooses each and the rule it would store, unless that is no short line."""
-    return [line for option in options for line in _option(option, width)]
+    return [line for option in options for line in _option(option, width, look)]
 
 
-def _option(option: PermissionOption, width: int) -> list[Line]:
-    label, rule = Span(option.label).text, Span(option.rule).text
+def _option(option: PermissionOption, width: int, look: Look) -> list[Line]:
+    label, rule = Span(look.spelled(option.label)).text, Span(option.rule).text
     apart = rule not in label and len(option.rule.splitlines()) == 1 and len(rule) <= MAX_RULE
     spans = (Span(f"{label} ({rule})" if apart else label),)
     return hanging(lambda inner: wrap_spans(spans, inner), Span(f"  {option.key} ", BOLD), width)

@@ -254,8 +254,8 @@ class InlineApp:
 
     def _welcome(self) -> None:
         self._welcomed = True
-        text = WELCOME if self._terminal.unicode else WELCOME.replace("·", "-")
-        self._screen.commit(wrap_spans((Span(text, DIM),), self._screen.size.columns))
+        spans = (Span(self._look.spelled(WELCOME), DIM),)
+        self._screen.commit(wrap_spans(spans, self._screen.size.columns))
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
 

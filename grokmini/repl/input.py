@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ENTER_SENDS = "pasted lines are in the draft: Enter to send"
 NOTHING_OLDER = "nothing older that was sent has this"
 CLIPBOARD_EMPTY = "clipboard is empty"
-CHIP_HINT = "Tab opens the paste · Backspace removes it"
+CHIP_HINT = "Tab opens it · Backspace removes it"
 LABEL_HINT = "Backspace removes it"
 
 _ALWAYS = {
@@ -209,7 +209,7 @@ class Input:
         at = self._chip_at_cursor()
         if at is not None and height > 0:
             label = self._chips.is_label(self._buffer.text[at])
-            return (fitted([Span(LABEL_HINT if label else CHIP_HINT, DIM)], width),)
+            return (fitted([Span(LABEL_HINT if label else self._look.spelled(CHIP_HINT), DIM)], width),)
         return ()
 
     def _search_view(self, search: HistorySearch, width: int, rows: int) -> InputView:

@@ -292,7 +292,7 @@ class LinearApp:
     def _welcome(self) -> None:
         """The first lines are there: from now on there is somebody to talk to."""
         self._welcomed = True
-        self._screen.print([line_of(self._screen.spelled(WELCOME), DIM)])
+        self._screen.print([line_of(self._look.spelled(WELCOME), DIM)])
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
         self._keyboard.listen()
@@ -358,7 +358,7 @@ class LinearApp:
             return None
         due = max(due, self._desk.typing_until(TYPING_PAUSE))
         if now >= due:
-            self._screen.print([line_of(self._screen.spelled(self._progress.line(self._state, now)), DIM)])
+            self._screen.print([line_of(self._look.spelled(self._progress.line(self._state, now)), DIM)])
             due = self._progress.due(self._state)
         return due
 

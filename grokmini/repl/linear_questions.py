@@ -50,7 +50,7 @@ class LinearQuestions:
             self._asked, self._diverted = current, False
             self.guard_until = max(now, last_press) + GUARD
             self._screen.print([EMPTY, *question_lines(current, self.width, self._look)])
-            self._screen.print(option_lines(current.options, self.width))
+            self._screen.print(option_lines(current.options, self.width, self._look))
         if self.guard_until is not None and now >= self.guard_until:
             self.guard_until = None
             if self._diverted:

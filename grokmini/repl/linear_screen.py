@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from grokmini.render.lines import Line, ansi, line_of
-from grokmini.render.look import ASCII_GLYPHS, Glyphs, Look
+from grokmini.render.look import Look
 
 
 class LinearScreen:
@@ -28,7 +28,7 @@ class LinearScreen:
         self._output = output
         self._prompt = prompt
         self._colour_level = colour_level
-        self._spelling = {} if look.unicode else _ascii_spelling()
+        self._look = look
         self._held: list[Line] = []
         self.line_open = False
 
@@ -63,11 +63,7 @@ class LinearScreen:
 
     def say(self, text: str) -> None:
         """Print one plain line of our own words."""
-        self.print([line_of(self.spelled(text))])
-
-    def spelled(self, text: str) -> str:
-        """Our own words with the marks that this terminal has."""
-        return text.translate(self._spelling)
+        self.print([line_of(self._look.spelled(text))])
 
     def show(self, text: str) -> None:
         """Begin the line under construction: prompt and draft. It may hold newlines."""
@@ -84,8 +80,3 @@ class LinearScreen:
         if self.line_open:
             self._write(self._prompt, "\n")
             self.line_open = False
-
-
-def _ascii_spelling() -> dict[int, str]:
-    pairs = zip(Glyphs(), ASCII_GLYPHS, strict=True)
-    return {ord(fancy.strip()): plain.strip() for fancy, plain in pairs if fancy != plain}

@@ -80,7 +80,7 @@ class Overlay:
         of it are seen beside its beginning. Then it scrolls above its answers; where there is little room, all of it
         scrolls, so that what will be done is what is seen first.
         """
-        answers = option_lines(self.asked.options, width)
+        answers = option_lines(self.asked.options, width, look)
         if waiting:
             answers.append(line_of(cut_to_width(f"  {waiting} more to answer", width), DIM))
         body = [fit(line, width) for line in question_lines(self.asked, width, look)]

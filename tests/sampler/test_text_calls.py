@@ -15,7 +15,7 @@ from grokmini.protocol.model import ModelRequest, Supports
 from grokmini.protocol.tools import ToolSpec
 from grokmini.sampler.credentials import NO_KEY
 from grokmini.sampler.sampler import HttpSampler
-from grokmini.sampler.text_calls import TextCalls
+from grokmini.sampler.text_calls import MAX_HELD, TextCalls
 from tests.cost import LINEAR, growth
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sampler.asking import Answer, spec_for
@@ -160,6 +160,13 @@ def test_42_any_cut_into_pieces_gives_the_same(text: str, size: int) -> None:
     assert read([text[at : at + size] for at in range(0, len(text), size)]) == whole
     if not whole[1]:
         assert whole[0] == text
+
+
+def test_42_what_never_ends_is_given_out_as_text() -> None:
+    reader = TextCalls(TOOLS)
+    pieces = [JSON[:-2], *("again and " for _ in range(MAX_HELD // 5))]
+    said = "".join(reader.feed(piece) for piece in pieces)
+    assert len(said) > MAX_HELD and "".join(pieces).startswith(said)
 
 
 def test_42_a_long_call_in_small_pieces_costs_in_proportion() -> None:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Literal
 
 from grokmini.protocol.events import SessionStarted, TurnEnded
 from grokmini.render.figures import count_text, money_text, plural, seconds_text, short_path
-from grokmini.render.lines import PLAIN, Line, Span, Style
+from grokmini.render.lines import PLAIN, Line, Span, Style, line_of
 from grokmini.render.look import DIM, FAILURE, PROMPT, WARNING, Look
 from grokmini.render.markdown import wrap_lines
 from grokmini.render.spans import hanging, wrap_spans
 from grokmini.text.sanitise import sanitise
+from grokmini.text.width import cut_to_width
 
 Level = Literal["info", "warning", "error"]
 
 
-def prompt_lines(text: str, width: int, look: Look) -> list[Line]:
-    """The person's own prompt: marked, wrapped, whole."""
+def prompt_lines(text: str, width: int, look: Look, most: int = sys.maxsize) -> list[Line]:
+    """The person's own prompt: marked, wrapped, whole. One of more than `most` rows shows its beginning and its end."""
     shown = sanitise(text.replace("\r\n", "\n").expandtabs(4)).strip("\n")
     mark = Span(f"{look.glyphs.prompt} ", PROMPT)
-    return hanging(lambda inner: wrap_lines(shown, inner, Style(bold=True)), mark, width)
+    rows = hanging(lambda inner: wrap_lines(shown, inner, Style(bold=True)), mark, width)
+    if len(rows) <= most:
+        return rows
+    end = most // 4
+    hidden = len(rows) - (most - 1)
+    more = look.spelled(f"  … {hidden:,} more rows · /transcript")
+    return [*rows[: most - 1 - end], line_of(cut_to_width(more, width), DIM), *rows[len(rows) - end :]]
 
 
 def notice_lines(level: Level, text: str, width: int, look: Look) -> list[Line]:

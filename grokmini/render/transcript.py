@@ -6,6 +6,7 @@ commits its frozen prefix early; everything else commits whole.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, assert_never
@@ -47,7 +48,8 @@ from grokmini.text.width import cell_width, cut_to_width
 
 class Shown(NamedTuple):
     """What a transcript shows and how. `home` shortens paths; `turn_hint` ends a turn's figures; `queue` False
-    leaves waiting prompts to a live region.
+    leaves waiting prompts to a live region; of a prompt so long that it would bury the rest (a paste), `prompt_rows`
+    are shown.
     """
 
     look: Look = Look()
@@ -57,6 +59,7 @@ class Shown(NamedTuple):
     home: str = ""
     turn_hint: str = ""
     queue: bool = True
+    prompt_rows: int = sys.maxsize
 
 
 class Running(NamedTuple):
@@ -79,7 +82,6 @@ class _Entry:
         self.text: list[str] = []
         self.ready: list[Line] = []
         self.closed = False
-        self.discarded = False
 
 
 class Transcript:
@@ -173,16 +175,16 @@ class Transcript:
                     entry.ready += entry.stream.feed(text)
             case Changed(block):
                 self._entries[block.id].block = block
-            case Closed(block, discarded):
-                self._close(self._entries[block.id], block, discarded)
+            case Closed(block):
+                self._close(self._entries[block.id], block)
             case _:
                 assert_never(change)
 
-    def _close(self, entry: _Entry, block: Block, discarded: bool) -> None:
-        entry.block, entry.closed, entry.discarded = block, True, discarded
+    def _close(self, entry: _Entry, block: Block) -> None:
+        entry.block, entry.closed = block, True
         if entry.stream is None:
             entry.ready = self._draw(block)
-        elif not discarded:
+        else:
             entry.ready += entry.stream.finish()
 
     def _draw_anew(self, entry: _Entry) -> None:
@@ -191,7 +193,7 @@ class Transcript:
             entry.ready = self._draw(entry.block)
             return
         entry.ready = entry.stream.feed("".join(entry.text))
-        if entry.closed and not entry.discarded:
+        if entry.closed:
             entry.ready += entry.stream.finish()
 
     def _stream_for(self, block: Block) -> MarkdownStream | None:
@@ -232,7 +234,8 @@ class Transcript:
             case SessionBlock(_, event):
                 return session_lines(event, width, look, self._shown.home)
             case PromptBlock(_, _, text):
-                return prompt_lines(text, width, look) if self._shown.prompts else []
+                most = self._shown.prompt_rows
+                return prompt_lines(text, width, look, most) if self._shown.prompts else []
             case TextBlock() | ReasoningBlock():
                 return []
             case ToolBlock():

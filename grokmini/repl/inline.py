@@ -55,6 +55,7 @@ from grokmini.repl.stage import Stage
 from grokmini.repl.submissions import Submissions
 
 EVENTS_AT_ONCE = 20
+PROMPT_ROWS = 40
 SIGNAL_TURNS = 4
 """Turns of the loop after which every signal that had come before is handled."""
 
@@ -379,6 +380,7 @@ class InlineApp:
             reasoning=self._options.show_reasoning,
             home=self._terminal.env.get("HOME", ""),
             queue=False,
+            prompt_rows=PROMPT_ROWS,
         )
         transcript = Transcript(self._terminal.size().columns or 80, shown)
         return LiveRegion(

@@ -11,6 +11,7 @@ from grokmini.protocol.events import (
     TextDelta,
     ToolProgress,
     ToolStarted,
+    TurnStarted,
 )
 from grokmini.protocol.permission import PermissionAnswer
 from grokmini.protocol.tools import ToolKind
@@ -109,3 +110,16 @@ def test_a_call_that_never_began_shows_no_time() -> None:
     transcript.apply(ready("1", ToolKind.EXECUTE, command="make"))
     lines = transcript.apply(finished("1", "The user said no.", status="denied", seconds=0.0))
     assert [plain(line) for line in lines] == ["• Run   make  x denied", "        The user said no."]
+
+
+def test_a_prompt_that_would_bury_the_rest_shows_its_beginning_and_its_end() -> None:
+    transcript = Transcript(40, Shown(prompt_rows=8))
+    paste = "\n".join(f"line {number}" for number in range(5000))
+    rows = [plain(line) for line in transcript.apply(TurnStarted("p", 0, f"look at this\n{paste}"))]
+    assert rows == [
+        *("› look at this", "  line 0", "  line 1", "  line 2", "  line 3"),
+        "  … 4,994 more rows · /transcript",
+        *("  line 4998", "  line 4999"),
+    ]
+    eight = "\n".join("12345678")
+    assert len(transcript.apply(TurnStarted("p", 1, eight))) == 1 + 8

@@ -128,7 +128,7 @@ class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished", omit_defaul
 class RetryScheduled(msgspec.Struct, frozen=True, tag="retry_scheduled", omit_defaults=True):
     """The request is made again in `delay` seconds as attempt `attempt` of `of`.
 
-    `discarded` means that text already shown was cut off and will come again, whole.
+    `discarded` means that text already shown was cut off: it stays where it is and comes again, whole.
     """
 
     attempt: int

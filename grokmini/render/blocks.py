@@ -118,10 +118,9 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 class Closed(msgspec.Struct, frozen=True):
-    """A block can no longer change. `discarded`: what of its text was not committed yet no longer counts."""
+    """A block can no longer change."""
 
     block: Block
-    discarded: bool = False
 
 
 Change: TypeAlias = Opened | Grew | Changed | Closed
@@ -163,8 +162,7 @@ class Fold:
             case ev.TurnEnded():
                 return [*self.close(), *self._whole(TurnBlock(self._new_id(), event))]
             case ev.RetryScheduled():
-                closing = self._close_text(discarded=event.discarded)
-                return [*closing, *self._note("warning", retry_text(event))]
+                return [*self._close_text(), *self._note("warning", retry_text(event))]
             case ev.TodoChanged(todos):
                 return self._whole(TodoBlock(self._new_id(), todos)) if todos else []
             case ev.ShellFinished():
@@ -232,10 +230,10 @@ class Fold:
         self._writing = kind(self._new_id())
         return [*changes, Opened(self._writing), Grew(self._writing.id, text)]
 
-    def _close_text(self, *, discarded: bool = False) -> list[Change]:
+    def _close_text(self) -> list[Change]:
         block, self._writing = self._writing, None
         held, self._held = self._held, []
-        changes: list[Change] = [Closed(block, discarded)] if block else []
+        changes: list[Change] = [Closed(block)] if block else []
         for beside in held:
             changes += [Opened(beside), Closed(beside)]
         return changes

@@ -63,16 +63,21 @@ class ChatCompletions:
             if reply.status != 200:
                 raise await self._refused(reply, asked)
             reader = StreamReader(request, asked)
-            async for block in reply.chunks():
-                events = reader.feed(block)
-                if events:
-                    for event in events:
-                        yield event
-                if reader.done:
-                    await reply.drain()
-                    break
-            for event in reader.end(reply.headers):
-                yield event
+            try:
+                async for block in reply.chunks():
+                    events = reader.feed(block)
+                    if events:
+                        for event in events:
+                            yield event
+                    if reader.done:
+                        await reply.drain()
+                        break
+                for event in reader.end(reply.headers):
+                    yield event
+            except SampleError:
+                for event in reader.so_far():
+                    yield event
+                raise
         finally:
             await reply.close()
 
@@ -139,6 +144,10 @@ class StreamReader:
         except SseOverflowError as error:
             raise self._no_stream("sent an endless event") from error
         self._take(events)
+        return self._reply.drain()
+
+    def so_far(self) -> list[SampleEvent]:
+        """The events before what was raised: they came with the same bytes."""
         return self._reply.drain()
 
     def end(self, headers: Mapping[str, str]) -> list[SampleEvent]:

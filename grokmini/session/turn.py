@@ -314,10 +314,7 @@ class Turn:
         if not self._opened:
             await self._open()
         if self._reply is not None:
-            chat.mark_usage_incomplete(self._reply.model)
-            self._text = self._reply.text
-            if self._text:
-                chat.push(self._reply.assistant(interrupted=True))
+            self._keep_what_came(self._reply)
         if self._calls is not None:
             for item in self._calls.stop():
                 chat.push(item)
@@ -328,10 +325,17 @@ class Turn:
         exit_code = _STOPPED_EXIT.get(self._stop_reason, ExitCode.SIGINT)
         return Ending("cancelled", exit_code, self._stop_reason)
 
+    def _keep_what_came(self, reply: Reply) -> None:
+        """Of a reply that did not come to its end, what the person has seen: the model shall know it too."""
+        self._parts.chat.mark_usage_incomplete(reply.model)
+        self._text = reply.text
+        if reply.text:
+            self._parts.chat.push(reply.assistant(interrupted=True))
+
     async def _failed(self, error: GrokminiError, kind: str) -> Ending:
         self._working = False
         if self._reply is not None:
-            self._parts.chat.mark_usage_incomplete(self._reply.model)
+            self._keep_what_came(self._reply)
         if self._calls is not None:
             for item in self._calls.stop():
                 self._parts.chat.push(item)

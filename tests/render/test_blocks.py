@@ -80,14 +80,13 @@ def test_events_of_unknown_calls_and_empty_pieces_change_nothing() -> None:
     assert folded(ev.TextDelta(""), ev.ToolStarted("x"), ev.ToolProgress("x", "y"), finished("x")) == []
 
 
-def test_a_retry_closes_the_text_and_says_whether_it_still_counts() -> None:
+def test_a_retry_closes_the_text_and_says_that_it_was_cut_off() -> None:
     changes = folded(
         ev.TextDelta("half"), ev.RetryScheduled(2, 5, 12.0, "network", "connection lost.", discarded=True)
     )
     first = changes[2]
     assert isinstance(first, Closed)
     assert isinstance(first.block, TextBlock)
-    assert first.discarded
     notice = changes[3]
     assert isinstance(notice, Opened)
     assert isinstance(notice.block, NoticeBlock)

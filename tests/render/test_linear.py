@@ -131,6 +131,8 @@ def test_a_cut_reply_keeps_what_was_printed_and_comes_again_whole() -> None:
     assert lines == [
         "first",
         "",
+        "second, cut",
+        "",
         "! reply cut off: the server ended the stream: asking again (2 of 5)",
         "",
         "first",

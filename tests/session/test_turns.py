@@ -11,7 +11,7 @@ import msgspec
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import AssistantItem, SyntheticReason, ToolResultItem, UserItem
 from grokmini.protocol.permission import PermissionAnswer
-from tests.fakes.model_server import ModelServer, call, failure, reply, usage_of
+from tests.fakes.model_server import ModelServer, call, failure, raw, reply, usage_of
 from tests.sandbox.liveness import alive, seen_from_here
 from tests.session.sessions import session
 
@@ -441,3 +441,18 @@ async def test_words_sent_into_a_turn_that_is_then_stopped_come_behind_the_stop(
             await driver.ask("go on")
         said = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "user"][-3:]
         assert "stopped the turn" in said[0] and said[1:] == ["rather this", "go on"]
+
+
+async def test_what_came_of_a_reply_that_fails_in_the_middle_is_known_to_the_model_afterwards(
+    tmp_path: Path,
+) -> None:
+    broken = b'data: {"error": {"message": "the key was withdrawn", "code": 401}}\n\n'
+    half = b'data: {"choices": [{"index": 0, "delta": {"content": "The first half"}}]}\n\n'
+    with ModelServer([raw(half, broken), reply("and the second")], strict=True) as server:
+        async with session(tmp_path, server) as driver:
+            ended = await driver.ask("go")
+            assert (ended.outcome, ended.text) == ("error", "The first half")
+            assert driver.history()[-1] == AssistantItem("The first half", model="fake-model", interrupted=True)
+            await driver.ask("go on")
+        said = [(m["role"], m["content"]) for m in server.bodies[1]["messages"][-3:]]
+        assert said == [("user", "go"), ("assistant", "The first half"), ("user", "go on")]

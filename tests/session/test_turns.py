@@ -452,7 +452,7 @@ async def test_what_came_of_a_reply_that_fails_in_the_middle_is_known_to_the_mod
         async with session(tmp_path, server) as driver:
             ended = await driver.ask("go")
             assert (ended.outcome, ended.text) == ("error", "The first half")
-            assert driver.history()[-1] == AssistantItem("The first half", model="fake-model", interrupted=True)
             await driver.ask("go on")
+        assert AssistantItem("The first half", model="fake-model", interrupted=True) in driver.history()
         said = [(m["role"], m["content"]) for m in server.bodies[1]["messages"][-3:]]
         assert said == [("user", "go"), ("assistant", "The first half"), ("user", "go on")]

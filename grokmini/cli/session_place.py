@@ -11,7 +11,7 @@ from grokmini.cli.folder import working_folder
 from grokmini.config.paths import Places, find_places
 from grokmini.protocol.errors import SessionError, UsageError
 from grokmini.store.layout import SESSIONS, encode_cwd
-from grokmini.store.sessions import SessionInfo, SessionStore
+from grokmini.store.sessions import SessionInfo, SessionStore, check_listed
 
 
 def places() -> Places:
@@ -37,8 +37,12 @@ def named_sessions(words: Sequence[str]) -> list[SessionInfo]:
 
 
 def session_directories(cwd: Path | None = None) -> list[Path]:
-    """Every directory that is a session, or what is left of one; of one folder or of all, in no order."""
+    """Every directory that is a session, or what is left of one; of one folder or of all, in no order.
+
+    Raises `SessionError` when they cannot be listed.
+    """
     root = places().state / SESSIONS
+    check_listed(root if cwd is None else root / encode_cwd(cwd))
     groups = [root / encode_cwd(cwd)] if cwd is not None else [root / name for name in _names(root)]
     return [group / name for group in groups for name in _names(group)]
 
@@ -53,5 +57,5 @@ def _names(path: Path | str) -> list[str]:
     try:
         with os.scandir(path) as entries:
             return [entry.name for entry in entries if not entry.name.startswith(".")]
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return []

@@ -70,6 +70,9 @@ def run(parsed: Parsed) -> int:
             )
         elif len(found) > limit:
             say(f"the newest {limit}; --limit N lists more")
+    if parsed.flag("all"):
+        for error in store.unlisted():
+            say(f"! some sessions cannot be listed: {error.strerror} ({error.filename})")
     return 0
 
 

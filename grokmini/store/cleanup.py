@@ -23,6 +23,7 @@ from grokmini.store.layout import (
     SESSIONS,
     SUMMARY,
     UPDATES,
+    is_missing,
     subdirectories,
 )
 from grokmini.store.manage import remove_empty_group, remove_held
@@ -130,7 +131,7 @@ def _held(directory: Path) -> Iterator[bool]:
 def _is_pinned(directory: Path) -> bool:
     """A summary that cannot be read might say so: such a session stays too."""
     summary = read_summary(directory)
-    return summary.pinned if summary is not None else (directory / SUMMARY).exists()
+    return summary.pinned if summary is not None else not is_missing(directory / SUMMARY)
 
 
 def _bring_under(state: Path, cache: Path, cap_bytes: int) -> int:

@@ -119,6 +119,17 @@ def is_named(descriptor: int, path: Path) -> bool:
         return True
 
 
+def is_missing(path: Path) -> bool:
+    """Whether there is surely nothing at the path: what cannot be looked at may be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def sync(descriptor: int, *, data_only: bool = False) -> None:
     """Wait until a file or directory is on the disk itself. Raises `OSError`.
 
@@ -144,9 +155,27 @@ def sync_directory(path: Path) -> None:
 
 
 def subdirectories(path: str | Path) -> list[os.DirEntry[str]]:
-    """The directories in a directory, but for hidden ones; none where it cannot be read."""
+    """The directories in a directory, but for hidden ones; none where it cannot be read (`listing_error` says why)."""
     try:
         with os.scandir(path) as entries:
-            return [entry for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
+            return [entry for entry in entries if not entry.name.startswith(".") and _is_directory(entry)]
     except OSError:
         return []
+
+
+def listing_error(path: Path) -> OSError | None:
+    """Why what is in a directory cannot be told; None when it can, or there is no such directory."""
+    try:
+        os.scandir(path).close()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    return None
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that leads nowhere

@@ -11,7 +11,7 @@ from grokmini.protocol.items import UserItem
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
 from grokmini.store.jsonl import read_jsonl
-from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY
+from grokmini.store.layout import HISTORY, REAL_CWD, SUMMARY, is_missing
 from grokmini.store.lines import read_item
 from grokmini.store.session_files import reason_of
 from grokmini.store.summary import Summary, change_summary, read_summary
@@ -47,7 +47,7 @@ def delete(directory: Path) -> None:
     Nobody can drive the session while it goes: its lock is held. Raises `SessionBusyError` when a process drives
     it, `SessionError` when it is not there or cannot be removed.
     """
-    if not directory.is_dir():
+    if is_missing(directory):
         raise SessionError(f"There is no session {directory.name} any more.", "`grokmini sessions` lists them.")
     try:
         lock = DriverLock.acquire(directory)

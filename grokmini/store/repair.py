@@ -24,7 +24,7 @@ from grokmini.protocol.turns import turn_starts
 from grokmini.store.atomic import replace_file
 from grokmini.store.driver_lock import DriverLock
 from grokmini.store.jsonl import quarantine
-from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd
+from grokmini.store.layout import HISTORY, SUMMARY, UPDATES, decode_cwd, is_missing
 from grokmini.store.lost_prompts import read_history
 from grokmini.store.session_files import PROMPT_LIMIT, reason_of
 from grokmini.store.set_aside import refusal
@@ -79,7 +79,7 @@ def _rebuild(directory: Path, history: list[Stored]) -> bool:
             f"There is nothing to resume; `grokmini sessions delete {directory.name}` removes it.",
         )
     path = directory / SUMMARY
-    if path.exists():
+    if not is_missing(path):
         data = path.read_bytes()
         if not quarantine(path, [data], data.splitlines()):
             raise _no_copy(directory)

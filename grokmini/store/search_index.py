@@ -16,6 +16,7 @@ from grokmini.protocol.codec import join_surrogates
 from grokmini.store.follow import UpdatesTail
 from grokmini.store.layout import SESSIONS, UPDATES, encode_cwd, size_of, subdirectories
 from grokmini.store.said import Piece, Said
+from grokmini.store.sessions import check_listed
 from grokmini.store.sqlite_file import is_damage, open_database, remove_database
 from grokmini.store.summary import read_summary
 
@@ -120,7 +121,7 @@ class SearchIndex:
         """Bring the index up to date, newest sessions first, until `deadline` on `clock`.
 
         Returns how many changed sessions are left for the next time. A session that cannot be read is found by
-        its title alone. Raises `OSError` and `sqlite3.Error`.
+        its title alone. Raises `OSError`, `sqlite3.Error`, and `SessionError` where it cannot be told which there are.
         """
         return self._surely(lambda: self._refresh(deadline, clock))
 
@@ -205,6 +206,7 @@ class SearchIndex:
 
     def _directories(self) -> Iterator[tuple[str, int]]:
         """Every session's directory with the time of its last change: the summary is replaced at each turn's end."""
+        check_listed(self._sessions)
         for group in subdirectories(self._sessions):
             for entry in subdirectories(group.path):
                 with suppress(OSError):  # deleted meanwhile

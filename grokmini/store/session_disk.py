@@ -26,6 +26,7 @@ from grokmini.store.layout import (
     HISTORY,
     SUMMARY,
     UPDATES,
+    is_missing,
     make_group,
     make_private_directory,
     size_of,
@@ -178,9 +179,9 @@ class SessionDisk:
         """After an error: start over with fresh files, and write the whole history when it works again."""
         self._whole = True
         self._close_files()
-        if self._log_begun and not (self.directory / UPDATES).exists():
+        if self._log_begun and is_missing(self.directory / UPDATES):
             self.log_deleted, self._log_begun = True, False
-        self._summary_exists = (self.directory / SUMMARY).exists()
+        self._summary_exists = not is_missing(self.directory / SUMMARY)
         self._bound_events()
 
     def close(self) -> None:

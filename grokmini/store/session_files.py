@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from grokmini.protocol.errors import SessionError
 from grokmini.protocol.events import EventRecord, Notice, TitleSource
 from grokmini.protocol.items import Stored
 from grokmini.protocol.model import Usage
@@ -190,6 +191,13 @@ class SessionFiles(SessionSpill):
 
 def trouble_notice(trouble: Trouble) -> Notice:
     """What the user is told when saving stops working, and when it works again."""
+    if isinstance(trouble.error, SessionError):
+        return Notice(
+            "error",
+            f"Nothing is being saved any more: {str(trouble.error).rstrip('.')}. The session goes on in memory alone; "
+            "copy what you need of it and start grokmini anew.",
+            "not_saving",
+        )
     if trouble.error is not None:
         return Notice(
             "error",

@@ -21,6 +21,8 @@ from grokmini.store.layout import (
     UPDATES,
     decode_cwd,
     encode_cwd,
+    is_missing,
+    listing_error,
     size_of,
     subdirectories,
 )
@@ -158,7 +160,7 @@ class SessionStore:
         if is_session_id(session_id):
             for group in subdirectories(self._root / SESSIONS):
                 directory = Path(group.path, session_id)
-                if directory.is_dir():
+                if os.path.isdir(directory):
                     return directory
         raise _no_session(session_id)
 
@@ -179,14 +181,23 @@ class SessionStore:
         return exact or [info for info in infos if info.summary.title.casefold().startswith(wanted)]
 
     def list(self, limit: int, cwd: Path | None = None) -> list[SessionInfo]:
-        """The newest sessions, of one working directory or of all; reads only their own summaries."""
+        """The newest sessions, of one working directory or of all; reads only their own summaries.
+
+        Raises `SessionError`, as `latest` and `find` do, where it cannot be told which there are.
+        """
         return list(islice(self._infos(cwd), limit))
+
+    def unlisted(self) -> Iterator[OSError]:
+        """Why the sessions of some working directories are in no list of all."""
+        for group in subdirectories(self._root / SESSIONS):
+            if (error := listing_error(Path(group.path))) is not None:
+                yield error
 
     def _infos(self, cwd: Path | None, prefix: str = "") -> Iterator[SessionInfo]:
         """Sessions whose id begins with `prefix`, newest first, each read only when it is asked for."""
         for updated, path in sorted(self._candidates(cwd, prefix), reverse=True):
             directory = Path(path)
-            if (directory / SUMMARY).exists():
+            if not is_missing(directory / SUMMARY):
                 yield SessionInfo(directory.name, directory, updated, _listed(directory))
 
     def _candidates(self, cwd: Path | None, prefix: str) -> Iterator[tuple[float, str]]:
@@ -196,6 +207,7 @@ class SessionStore:
         entry is enough: there may be 12,000 of them.
         """
         base = self._root / SESSIONS
+        check_listed(base if cwd is None else base / encode_cwd(cwd))
         groups = [str(base / encode_cwd(cwd))] if cwd is not None else [e.path for e in subdirectories(base)]
         for group in groups:
             for entry in subdirectories(group):
@@ -209,7 +221,7 @@ class SessionStore:
         if not is_session_id(session_id):
             raise SessionError(f"{session_id!r} is no session id.", "A session id is a UUID in lower case.")
         for group in subdirectories(self._root / SESSIONS):
-            if Path(group.path, session_id).exists():
+            if not is_missing(Path(group.path, session_id)):
                 raise SessionError(
                     f"Session {session_id} exists already.", f"Go on with it: grokmini --resume={session_id}"
                 )
@@ -242,6 +254,14 @@ def _new_summary(
     )
 
 
+def check_listed(path: Path) -> None:
+    """Raises `SessionError` where sessions may be and cannot be listed: that is not the same as none."""
+    if (error := listing_error(path)) is not None:
+        raise SessionError(
+            f"The sessions cannot be listed: {reason_of(error)}.", f"Check the permissions of {path}."
+        )
+
+
 def _listed(directory: Path) -> Summary:
     """A session's summary, or what is known without one."""
     return read_summary(directory) or _filed_under(directory)
@@ -261,7 +281,7 @@ def _summary_notice(directory: Path) -> Notice:
 
 
 def _check_summary(directory: Path) -> None:
-    if not (directory / SUMMARY).exists():
+    if is_missing(directory / SUMMARY):
         raise SessionError(
             f"Session {directory.name} has no {SUMMARY} and cannot be resumed.",
             f"Rebuild it from {directory / HISTORY}: grokmini sessions repair {directory.name}",

@@ -145,6 +145,8 @@ async def test_a_writer_that_fails_inside_keeps_nobody_waiting_and_says_so(tmp_p
     session.files.append(Stored(UserItem(impossible)))
     assert not await session.files.flush(durable=True)
     await until(lambda: [notice.code for notice in notices] == ["not_saving"])
+    assert "any more: the writer failed" in notices[0].text
+    assert "again" not in notices[0].text, "nothing is promised that will not happen"
     session.files.append(prompt(0))
     assert not await session.files.flush()
     await session.files.close()

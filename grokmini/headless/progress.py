@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grokmini.protocol.events import (
     Notice,
     ReasoningDelta,
+    RetryScheduled,
     SessionEvent,
     SessionStarted,
     TextDelta,
@@ -22,7 +23,7 @@ _ON_STDOUT = (TextDelta, ReasoningDelta, SessionStarted, TurnStarted)
 
 
 class Progress:
-    """Warnings and errors always; each step as a line only with a `view`, which a terminal gets.
+    """Warnings, errors and what is waited for always; each step as a line only with a `view`, which a terminal gets.
 
     `write` takes whole lines, made harmless already.
     """
@@ -41,6 +42,10 @@ class Progress:
             self._ended(event)
         elif isinstance(event, Notice) and (event.level != "info" or self._view):
             self._say(f"! {event.text}")
+        elif isinstance(event, RetryScheduled):
+            from grokmini.render.blocks import retry_text  # most runs need none
+
+            self._say(f"! {retry_text(event)}")
         elif self._view and not isinstance(event, (Notice, *_ON_STDOUT)):
             from grokmini.render.lines import ansi  # a run that nobody watches needs no styling
 

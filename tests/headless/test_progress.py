@@ -9,6 +9,7 @@ from grokmini.headless.progress import Progress
 from grokmini.protocol.events import (
     ErrorInfo,
     Notice,
+    RetryScheduled,
     SessionEvent,
     TextDelta,
     ToolCallReady,
@@ -50,6 +51,12 @@ def test_someone_watching_sees_the_steps_but_not_the_answer() -> None:
 
 def test_warnings_are_told_whoever_watches() -> None:
     assert told(Notice("warning", "disk full")) == ["! disk full"]
+
+
+@pytest.mark.parametrize("watched", [False, True])
+def test_what_is_waited_for_is_told_once_whoever_watches(watched: bool) -> None:
+    waiting = RetryScheduled(2, 5, 20.0, "rate_limit", "api.x.ai says slow down")
+    assert told(waiting, watched=watched) == ["! api.x.ai says slow down: asking again in 20 s (2 of 5)"]
 
 
 def test_an_error_is_told_with_what_to_do() -> None:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.aliases import other_names
-from grokmini.sandbox.closed import closed_folder
+from grokmini.sandbox.closed import closed_by_others, closed_folder
 from grokmini.sandbox.landlock import writable_roots
 from grokmini.sandbox.own_folders import replaceable
 from grokmini.sandbox.policy import Policy
@@ -152,6 +152,8 @@ def checked_denials(
             info = os.stat(real)
         except OSError:
             continue  # not there, or where nobody of us can look: nothing to read
+        if closed_by_others(real):
+            continue
         names: tuple[str, ...] = (real,)
         if info.st_nlink > 1 and stat.S_ISREG(info.st_mode):
             if strict:

@@ -1,9 +1,15 @@
-"""Folders of our own that we may not look into: who owns one, and so a command, can open it again at any time."""
+"""Folders that are closed: our own, which who owns them, and so a command, can open again at any time; and those of
+others, which are closed to commands even where root may look into them.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
+
+_LISTS: Final = "system.posix_acl_access"
+"""Where a folder says in more detail who may do what."""
 
 
 def closed_folder(path: str) -> str:
@@ -41,3 +47,21 @@ def _is_seen(path: str) -> bool:
     except OSError:
         return True
     return True
+
+
+def closed_by_others(path: str) -> str:
+    """The folder on the way to a real path that another user owns and keeps closed, so that no command of root's gets
+    there, which has no rights over what is another's: bubblewrap could not make a mount there either. Empty for none.
+    """
+    if os.geteuid() != 0:
+        return ""
+    groups = {os.getegid(), *os.getgroups()}
+    for folder in reversed(Path(path).parents):
+        try:
+            info = os.stat(folder)
+            mode = info.st_mode >> 3 if info.st_gid in groups else info.st_mode
+            if info.st_uid != 0 and not mode & 1 and _LISTS not in os.listxattr(folder):
+                return str(folder)
+        except OSError:
+            return ""
+    return ""

@@ -12,6 +12,7 @@ from typing import Final
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.anchors import Anchors
 from grokmini.sandbox.bwrap import Mounts, mounts_of
+from grokmini.sandbox.closed import closed_by_others
 from grokmini.sandbox.confined import SandboxedCommand
 from grokmini.sandbox.degraded import label_in_part, losses, remedy
 from grokmini.sandbox.git_care import GitCare, GitFolders
@@ -79,6 +80,7 @@ class Opener:
         if mechanisms is None:
             mechanisms = await asyncio.to_thread(probe)
         self._check_losses(policy, mechanisms)
+        _check_entrance(policy)
         mounts = NO_MOUNTS
         if mechanisms.bwrap:
             mounts = await asyncio.to_thread(_made_mounts, policy, later=later)
@@ -144,6 +146,16 @@ class Opener:
 
     def _is_strict(self, policy: Policy) -> bool:
         return policy.explicit and not self._best_effort
+
+
+def _check_entrance(policy: Policy) -> None:
+    for root in policy.write_roots:
+        if folder := closed_by_others(root):
+            raise SandboxError(
+                f"no command can get into {root}: {folder} is another user's, closed to others, and commands run "
+                "without root's rights over what is another's",
+                "Work there as that user, or run without a sandbox (--sandbox off).",
+            )
 
 
 def _made_mounts(policy: Policy, *, later: bool) -> Mounts:

@@ -30,7 +30,7 @@ _SECRETS: Final = (
     ),
     _Kept(
         r"could not read (?:username|password) for 'https?:|authentication failed for 'https?:",
-        r"/(?:\.git-credentials|git/credentials|_?\.?netrc|keyrings|gh/hosts\.yml)$",
+        r"/(?:\.git-credentials|git/credentials?|\.git-credential-cache|_?\.?netrc|keyrings|gh/hosts\.yml)$",
     ),
     _Kept(r"\bgh auth login\b", r"/hosts\.yml$"),
     _Kept(r"unable to locate credentials|\bNoCredentials(?:Error)?\b", r"/\.aws/|/credentials$"),

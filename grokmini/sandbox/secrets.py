@@ -27,7 +27,7 @@ _IN_HOME: Final = (
     ".aws/credentials", ".aws/sso/cache", ".aws/cli/cache", ".azure/msal_token_cache.json", ".netrc", "_netrc",
     ".git-credentials", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".kube/config",
     ".gnupg/private-keys-v1.d", ".gnupg/secring.gpg",
-    ".mozilla/firefox", "snap/firefox/common/.mozilla", "snap/chromium/common/chromium",
+    ".mozilla/firefox", ".librewolf", ".thunderbird", "snap/firefox/common/.mozilla", "snap/chromium/common/chromium",
     ".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium",
     ".var/app/com.brave.Browser", ".var/app/com.microsoft.Edge",
     ".local/share/keyrings", ".local/share/kwalletd",
@@ -37,12 +37,12 @@ _IN_HOME: Final = (
 )  # fmt: skip
 _IN_CONFIG: Final = (
     "git/credentials", "gh/hosts.yml", "google-chrome", "chromium", "BraveSoftware", "microsoft-edge", "vivaldi",
-    "opera",
+    "opera", "mozilla/firefox",
 )  # fmt: skip
 _IN_GCLOUD: Final = (
     "credentials.db", "access_tokens.db", "legacy_credentials", "application_default_credentials.json",
 )  # fmt: skip
-_WITH_TOKEN: Final = (".npmrc", ".pip/pip.conf", ".docker/config.json")
+_WITH_TOKEN: Final = (".npmrc", ".pip/pip.conf", ".docker/config.json", ".config/containers/auth.json")
 _MOVED: Final = ("AWS_SHARED_CREDENTIALS_FILE", "NETRC", "KUBECONFIG", "GOOGLE_APPLICATION_CREDENTIALS")
 """Variables that name a file of secrets elsewhere."""
 _MOVED_WITH_TOKEN: Final = ("npm_config_userconfig", "NPM_CONFIG_USERCONFIG", "PIP_CONFIG_FILE")

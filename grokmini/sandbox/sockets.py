@@ -22,15 +22,20 @@ _ENGINES: Final = (
     "/run/buildkit/buildkitd.sock", "/var/lib/lxd/unix.socket", "/var/snap/lxd/common/lxd/unix.socket",
     "/var/lib/incus/unix.socket", "/run/libvirt/libvirt-sock",
 )  # fmt: skip
-_OF_ROOT: Final = ("/run/systemd/private", "/run/systemd/io.systemd.Manager", "/run/dbus/system_bus_socket")
-"""What would start a service for root, outside; others have to give a password there."""
+_OF_ROOT: Final = (
+    "/run/systemd/private", "/run/systemd/io.systemd.Manager", "/run/dbus/system_bus_socket", "/run/snapd.socket",
+)  # fmt: skip
+"""What would start a service for root, or install one, outside; others have to give a password there."""
 _IN_RUNTIME: Final = (
     "docker.sock", "podman/podman.sock", "containerd-rootless/containerd.sock", "gnupg", "bus", "systemd/private",
     "systemd/io.systemd.Manager", "at-spi", "emacs", "keyring", "wezterm", "zellij", "hypr", "i3", "kakoune", "nvim",
+    "buildkit/buildkitd.sock", "libvirt", "gcr", "openssh_agent", "ssh-agent", "ssh-agent.socket",
 )  # fmt: skip
 _SOCKETS_IN_HOME: Final = (
     ".docker/run/docker.sock", ".docker/desktop/docker.sock", ".colima/default/docker.sock",
-    ".gnupg/S.gpg-agent", ".gnupg/S.gpg-agent.extra", ".emacs.d/server", ".screen",
+    ".rd/docker.sock", ".orbstack/run/docker.sock", ".gnupg/S.gpg-agent", ".gnupg/S.gpg-agent.extra",
+    ".emacs.d/server", ".screen", ".1password/agent.sock", ".bitwarden-ssh-agent.sock", ".git-credential-cache",
+    ".cache/git/credential",
 )  # fmt: skip
 _SOCKET_VARIABLES: Final = (
     "SSH_AUTH_SOCK", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "NVIM", "NVIM_LISTEN_ADDRESS",
@@ -67,6 +72,8 @@ def sockets_out(home: str, env: Mapping[str, str]) -> Iterator[str]:
     yield from (*_ENGINES, *(() if user else _OF_ROOT), *_SCREENS, _DISPLAYS)
     yield from (f"{runtime}/{name}" for name in _IN_RUNTIME)
     yield from (f"{home}/{name}" for name in _SOCKETS_IN_HOME)
+    if env.get("XDG_CACHE_HOME", "").startswith("/"):
+        yield f"{env['XDG_CACHE_HOME']}/git/credential"
     yield from (f"/tmp/{name.format(user)}" for name in _OF_USER)
     yield from _multiplexers(env)
     for variable in _SOCKET_VARIABLES:

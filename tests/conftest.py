@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import itertools
+import re
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -94,18 +95,34 @@ def full(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def new_homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Paths of home folders, each given once. In a folder of their own: `mktemp` looks at all that lies beside."""
-    folder = tmp_path_factory.mktemp("home")
-    return (folder / str(number) for number in itertools.count())
+def numbers() -> Iterator[int]:
+    """Each given once: what makes the name of a folder its own."""
+    return itertools.count()
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where home folders lie."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def tmp_path(
+    tmp_path_factory: pytest.TempPathFactory, numbers: Iterator[int], request: pytest.FixtureRequest
+) -> Path:
+    """A folder of its own, as pytest's, which however looks at those of all tests before to find it a name."""
+    name = re.sub(r"\W", "_", request.node.name)[:27]
+    folder = tmp_path_factory.getbasetemp() / f"{name}{next(numbers)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(autouse=True)
-def fresh_home(new_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh_home(homes: Path, numbers: Iterator[int], monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home folder; no key, model or place of the person who runs the tests leaks in."""
     import os
 
-    home = next(new_homes)
+    home = homes / str(next(numbers))
     home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from grokmini.protocol.codec import with_fields
+from grokmini.protocol.codec import without_parts
 from grokmini.protocol.items import (
     ContentPart,
     ImagePart,
@@ -55,11 +55,10 @@ def drop_unusable(stored: Sequence[Stored]) -> Dropped:
         if not any(faults):
             items.append(entry)
             continue
-        assert isinstance(item, UserItem)
-        good = tuple(part for part, fault in zip(item.content, faults, strict=True) if not fault)
+        bad = {place for place, fault in enumerate(faults) if fault}
         told = "\n".join(f"[An image was left out: {fault}.]" for fault in faults if fault)
-        items += with_fields(entry, content=good), Stored(user_text(told, reason=SyntheticReason.IMAGE_NOTICE))
-        count += len(item.content) - len(good)
+        items += without_parts(entry, bad), Stored(user_text(told, reason=SyntheticReason.IMAGE_NOTICE))
+        count += len(bad)
     return Dropped(items, count)
 
 

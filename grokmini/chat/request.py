@@ -21,9 +21,9 @@ from grokmini.protocol.items import (
     ConversationItem,
     ImagePart,
     ReasoningItem,
+    SystemItem,
     ToolCall,
     ToolResultItem,
-    UnknownItem,
     UserItem,
 )
 from grokmini.protocol.model import ModelRequest, ModelSpec
@@ -60,7 +60,8 @@ class RequestCopy:
     """What one model is sent of one history. The history itself stays as it is.
 
     A model is shown opaque parts only where they came from and followed by the reply they led to, nothing empty
-    or unknown, and no call id twice (some formats refuse that; servers do use them again).
+    or unknown, no system prompt but at the beginning, and no call id twice (some formats refuse that; servers do use
+    them again).
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class RequestCopy:
                     self._before_reply.append((item, figure))
             elif isinstance(item, UserItem):
                 self._add_words(item, figure)
-            elif not isinstance(item, UnknownItem):
+            elif isinstance(item, SystemItem) and not self.items:
                 self._add(item, figure)
 
     def build(

@@ -9,12 +9,13 @@ formats").
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from grokmini.protocol.events import EVENT_VERSION, EventRecord, SessionEvent
-from grokmini.protocol.items import ConversationItem, KnownItem, Stored, ToolStatus, UnknownItem
+from grokmini.protocol.items import ConversationItem, KnownItem, Stored, ToolStatus, UnknownItem, UserItem
 
 T = TypeVar("T")
 
@@ -113,6 +114,23 @@ def with_fields(stored: Stored, **changes: object) -> Stored:
     fields = msgspec.json.decode(stored.raw, type=dict[str, msgspec.Raw])
     fields |= {name: msgspec.Raw(encode(value)) for name, value in changes.items()}
     return Stored(item, encode(fields))
+
+
+def without_parts(stored: Stored, places: Collection[int]) -> Stored:
+    """The user item without some of its parts. The others stay as they are, also those that only a newer version
+    knows.
+    """
+    item = stored.item
+    assert isinstance(item, UserItem)
+    item = msgspec.structs.replace(
+        item, content=tuple(part for place, part in enumerate(item.content) if place not in places)
+    )
+    if stored.raw is None:
+        return Stored(item)
+    fields = msgspec.json.decode(stored.raw, type=dict[str, msgspec.Raw])
+    parts = msgspec.json.decode(fields["content"], type=list[msgspec.Raw])
+    kept = [part for place, part in enumerate(parts) if place not in places]
+    return Stored(item, encode(fields | {"content": kept}))
 
 
 def decode_stored(line: bytes) -> Stored:

@@ -111,12 +111,13 @@ def test_an_old_result_is_dropped_and_what_a_newer_version_wrote_beside_it_stays
 
 def test_an_unusable_image_goes_and_what_a_newer_version_wrote_beside_it_stays() -> None:
     image = b'{"type":"image","media_type":"image/tiff","data":"AAAA"}'
+    parts = b'{"type":"scent","of":"rain", "n":1.50},{"type":"text","text":"smell this","bold":true}'
     line = b'{"type":"user","content":[%s],"mood":null,"prompt_index":3}'
-    cleaned = drop_unusable([decode_stored(line % image)])
+    cleaned = drop_unusable([decode_stored(line % (image + b"," + parts))])
     assert cleaned.images == 1
     item = cleaned.items[0].item
     assert isinstance(item, UserItem)
-    assert encode_stored(cleaned.items[0]) == line % b""
+    assert encode_stored(cleaned.items[0]) == line % parts
 
 
 def test_an_unknown_kind_keeps_its_name() -> None:

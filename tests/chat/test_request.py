@@ -29,6 +29,7 @@ from grokmini.protocol.items import (
 from grokmini.protocol.model import ModelRequest, ModelSpec, Supports
 from grokmini.protocol.tools import ToolSpec
 from tests.chat.histories import MODEL, assistant, prompt, result
+from tests.chat.wire_formats import request_refusal
 
 WHOLE = CopyState()
 SEES = msgspec.structs.replace(MODEL, supports=Supports(images=True))
@@ -74,6 +75,13 @@ def test_reasoning_and_backend_calls_go_only_to_the_model_they_came_from() -> No
 def test_items_that_say_nothing_to_a_model_are_left_out() -> None:
     sent, _ = request(prompt("a", 0), UnknownItem("hologram"), AssistantItem(), UserItem(()), prompt("b", 1))
     assert sent.items == (prompt("a", 0), prompt("b", 1))
+
+
+def test_only_the_first_item_may_be_a_system_prompt() -> None:
+    """Files that were put together by hand may hold several; some servers refuse them."""
+    sent, _ = request(SystemItem("be brief"), prompt("a", 0), SystemItem("be long"), prompt("b", 1))
+    assert sent.items == (SystemItem("be brief"), prompt("a", 0), prompt("b", 1))
+    assert not request_refusal(sent.items)
 
 
 def test_a_model_that_cannot_see_is_told_where_images_were() -> None:

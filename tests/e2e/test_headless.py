@@ -70,7 +70,9 @@ def test_an_api_error_is_on_stderr_and_in_the_exit_code_and_not_in_the_answer(
     with ModelServer([failing(status)], repeat=True) as server:
         done = place.run("-p", "hi", server=server)
     assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr.startswith("grokmini: ")
+    *waits, last, hint = done.stderr.splitlines()
+    assert last.startswith("grokmini: ") and hint.startswith("  ")
+    assert [line.rpartition("asking again")[2] for line in waits] in ([], [f" ({n} of 5)" for n in range(2, 6)])
 
 
 @pytest.mark.parametrize(("status", "kind", "code"), FAILURES)

@@ -48,7 +48,7 @@ def no_connection(host: str, reason: str) -> SampleError:
             "Behind a company proxy, set SSL_CERT_FILE to its root certificate.",
         )
     if any(mark in reason for mark in _NO_SUCH_HOST):
-        hint = "Check the host name in `base_url` and the network."
+        hint = "Check the host name (it is in base_url, or in GROKMINI_BASE_URL) and the network."
     elif is_private(f"http://{host}"):
         hint = "Is the model server running, and is this its port?"
     else:

@@ -30,6 +30,23 @@ class Supports(msgspec.Struct, frozen=True):
     text_calls: bool | None = None
 
 
+class SupportsEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`supports` as a user writes it: what is not said is as it is known of the model."""
+
+    tools: bool | None = None
+    images: bool | None = None
+    json_schema: bool | None = None
+    parallel_tools: bool | None = None
+    system_role: bool | None = None
+    stream_usage: bool | None = None
+    text_calls: bool | None = None
+
+    def over(self, known: Supports) -> Supports:
+        """What is known, changed by what is said."""
+        said = {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+        return msgspec.structs.replace(known, **said)
+
+
 class Price(msgspec.Struct, frozen=True, omit_defaults=True):
     """US dollars per million tokens. `cached_input` defaults to the price of fresh input."""
 
@@ -95,7 +112,7 @@ class ModelEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     extra_headers: dict[str, str] = {}
     env_http_headers: dict[str, str] = {}
     query_params: dict[str, str] = {}
-    supports: Supports | None = None
+    supports: SupportsEntry | None = None
     price: Price | None = None
     limits: TimeLimits | None = None
 

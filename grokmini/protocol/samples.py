@@ -83,6 +83,12 @@ class Retrying(msgspec.Struct, frozen=True, tag="retrying", omit_defaults=True):
     discarded: bool = False
 
 
+class Adapted(msgspec.Struct, frozen=True, tag="adapted"):
+    """The server refused a part of the request and is asked again without it. `text` tells the person."""
+
+    text: str
+
+
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal"]
 
 
@@ -104,5 +110,6 @@ SampleEvent: TypeAlias = (
     | UsageReported
     | RefusalDelta
     | Retrying
+    | Adapted
     | Finished
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from grokmini.protocol.model import ModelSpec
+from grokmini.sampler.entry_name import entry_name
 
 MAX_MESSAGE = 600
 
@@ -16,6 +17,11 @@ class Asked(NamedTuple):
     host: str
     key_source: str
     key: str
+
+    @property
+    def entry(self) -> str:
+        """The table of config.toml that holds, or would hold, what the person says of the model."""
+        return entry_name(self.spec.name)
 
     def clean(self, text: str) -> str:
         """A server's text made fit to show: one line, bounded, without the key."""

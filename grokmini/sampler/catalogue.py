@@ -67,19 +67,12 @@ class ModelCatalogue:
 
     def find(self, name: str) -> ModelSpec:
         """The model of that name. Raises `UsageError` naming the nearest known ones."""
-        if name == DEMO:
-            return ModelSpec(name=DEMO, model=DEMO, base_url="", api_backend="demo", provider=DEMO)
-        if name in self._entries:
+        if name in self._entries and name != DEMO:
             return self._from_entry(name, self._entries[name])
-        provider, _, model = name.partition("/")
-        if provider in self.providers and (model or self.providers[provider].model):
-            return self._from_provider(provider, model or self.providers[provider].model, name if model else "")
-        if base_url := self.env_base_url:
-            return ModelSpec(name=name, model=name, base_url=base_url)
-        for key, row in self.providers.items():
-            if name.startswith(row.families):
-                return self._from_provider(key, name, name)
-        raise UsageError(f"no model is called {name!r}", self._advice(name))
+        known = self._without_entries(name)
+        if known is None:
+            raise UsageError(f"no model is called {name!r}", self._advice(name))
+        return known
 
     @property
     def env_base_url(self) -> str:
@@ -90,11 +83,14 @@ class ModelCatalogue:
         """The way to the key for that model; only ever a key that belongs to its address."""
         if spec.name in self._entries:
             return self._entry_credential(spec.name, self._entries[spec.name])
-        if spec.provider in self.providers:
-            return self._provider_credential(self.providers[spec.provider])
-        if spec.provider != DEMO and self._env.get("GROKMINI_API_KEY"):
-            return Credential("GROKMINI_API_KEY", variables=("GROKMINI_API_KEY",), env=self._env)
-        return NO_KEY
+        return self._credential_of(spec)
+
+    def with_window(self, spec: ModelSpec, told: int | None) -> ModelSpec:
+        """The model with the window that its server told, unless the person has set one."""
+        entry = self._entries.get(spec.name)
+        if told is None or (entry is not None and entry.context_window):
+            return spec
+        return msgspec.structs.replace(spec, context_window=told)
 
     def has_key(self, provider: str) -> bool:
         """Whether the environment holds a key of that provider."""
@@ -113,23 +109,39 @@ class ModelCatalogue:
             provider=provider,
         )
 
+    def _without_entries(self, name: str) -> ModelSpec | None:
+        """What a name means to somebody who has written no entry."""
+        if name == DEMO:
+            return ModelSpec(name=DEMO, model=DEMO, base_url="", api_backend="demo", provider=DEMO)
+        provider, _, model = name.partition("/")
+        if provider in self.providers and (model or self.providers[provider].model):
+            return self._from_provider(provider, model or self.providers[provider].model, name if model else "")
+        if base_url := self.env_base_url:
+            return ModelSpec(name=name, model=name, base_url=base_url)
+        for key, row in self.providers.items():
+            if name.startswith(row.families):
+                return self._from_provider(key, name, name)
+        return None
+
     def _from_entry(self, name: str, entry: ModelEntry) -> ModelSpec:
-        base_url = clean_base_url(entry.base_url) or self.env_base_url
-        base = None
-        if not base_url:
-            base = self._known_model(entry.model or name)
-            if base is None:
+        """An entry with an address stands for itself; one without changes the model of that name, or of its `model`."""
+        model = entry.model or name
+        if base_url := clean_base_url(entry.base_url):
+            base = ModelSpec(name=name, model=model, base_url=base_url)
+        else:
+            known = self._without_entries(model)
+            if known is None:
                 raise UsageError(
                     f"[model.{name}] has no base_url",
                     'Add the address of its API: base_url = "https://host/v1".',
                 )
-            base_url = base.base_url
+            base = known
         return ModelSpec(
             name=name,
-            model=entry.model or name,
-            base_url=base_url,
-            api_backend=entry.api_backend or "chat_completions",
-            context_window=entry.context_window or (base.context_window if base else DEFAULT_WINDOW),
+            model=base.model,
+            base_url=base.base_url,
+            api_backend=entry.api_backend or base.api_backend,
+            context_window=entry.context_window or base.context_window,
             max_output_tokens=entry.max_completion_tokens,
             temperature=entry.temperature,
             top_p=entry.top_p,
@@ -137,19 +149,11 @@ class ModelCatalogue:
             extra_headers=entry.extra_headers,
             env_http_headers=entry.env_http_headers,
             query_params=entry.query_params,
-            supports=entry.supports or (base.supports if base else Supports()),
+            supports=entry.supports.over(base.supports) if entry.supports else base.supports,
             price=entry.price,
-            limits=entry.limits or TimeLimits(),
-            provider=base.provider if base else "",
+            limits=entry.limits or base.limits,
+            provider=base.provider,
         )
-
-    def _known_model(self, model: str) -> ModelSpec | None:
-        for key, row in self.providers.items():
-            if model == key and row.model:
-                return self._from_provider(key, row.model, "")
-            if model.startswith(row.families):
-                return self._from_provider(key, model, "")
-        return None
 
     def _entry_credential(self, name: str, entry: ModelEntry) -> Credential:
         if entry.api_key:
@@ -164,10 +168,16 @@ class ModelCatalogue:
             return Credential(" or ".join(variables), variables=variables, env=self._env)
         if entry.base_url:
             return NO_KEY
-        if self.env_base_url:
+        return self._credential_of(self._without_entries(entry.model or name))
+
+    def _credential_of(self, spec: ModelSpec | None) -> Credential:
+        if spec is None or spec.provider == DEMO:
+            return NO_KEY
+        if spec.provider in self.providers:
+            return self._provider_credential(self.providers[spec.provider])
+        if self._env.get("GROKMINI_API_KEY"):
             return Credential("GROKMINI_API_KEY", variables=("GROKMINI_API_KEY",), env=self._env)
-        known = self._known_model(entry.model or name)
-        return self._provider_credential(self.providers[known.provider]) if known else NO_KEY
+        return NO_KEY
 
     def _provider_credential(self, row: Provider) -> Credential:
         if not row.keys:

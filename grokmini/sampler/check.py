@@ -13,7 +13,14 @@ from grokmini.net.http import HttpClient
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.protocol.items import user_text
 from grokmini.protocol.model import ModelRequest, ModelSpec, Usage
-from grokmini.protocol.samples import ReasoningDelta, SampleEvent, TextDelta, ToolCallComplete, UsageReported
+from grokmini.protocol.samples import (
+    Adapted,
+    ReasoningDelta,
+    SampleEvent,
+    TextDelta,
+    ToolCallComplete,
+    UsageReported,
+)
 from grokmini.protocol.tools import ToolSpec
 from grokmini.sampler.credentials import Credential
 from grokmini.sampler.listing import Listed, list_models
@@ -117,6 +124,9 @@ async def _check_tool_call(sampler: HttpSampler, spec: ModelSpec) -> Check:
     events = await _collect(sampler, ModelRequest("doctor-tool", spec, (prompt,), tools=(_TOOL,)))
     if isinstance(events, SampleError):
         return Check("tool_call", "failed", events.message, events.hint)
+    for event in events:
+        if isinstance(event, Adapted):
+            return Check("tool_call", "warning", "the server takes no tools for this model", event.text)
     calls = [event.call for event in events if isinstance(event, ToolCallComplete)]
     if any(call.name == _TOOL.name and "7" in call.arguments for call in calls):
         return Check("tool_call", "ok", "called as asked")

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-import msgspec
-
 from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.catalogue import ModelCatalogue
 from grokmini.sampler.credentials import Credential
@@ -116,7 +114,4 @@ def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
 def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:
     """A model of a server on this machine, with the window that the server told."""
     chosen = _named(catalogue, f"{server.provider}/{model}", f"{server.title} on {server.base_url}")
-    window = server.windows.get(model)
-    if window is None:
-        return chosen
-    return chosen._replace(spec=msgspec.structs.replace(chosen.spec, context_window=window))
+    return chosen._replace(spec=catalogue.with_window(chosen.spec, server.windows.get(model)))

@@ -15,6 +15,7 @@ import msgspec
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.sampler.asked import Asked
 from grokmini.sampler.overflow import find_overflow
+from grokmini.sampler.refused_parts import STREAM_USAGE, refused_part
 from grokmini.sampler.waiting import MAX_OBEYED_SECONDS, asked_wait
 
 RETRIED_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530})
@@ -42,6 +43,7 @@ _QUOTA_CODES = frozenset(
 _RATE_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error", "resource_exhausted", "rate_limited"})
 _MODEL_CODES = frozenset({"model_not_found", "model_not_available", "not_found_error", "unknown_model"})
 _BUSY_CODES = frozenset({"overloaded_error", "overloaded", "server_error", "api_error", "unavailable_error"})
+_ASKED_WRONG = frozenset({400, 404, 405, 415, 422})
 _RESAMPLED_CODES = frozenset({"tool_use_failed"})
 _CODE_KEYS = ("code", "type", "status", "status_code", "reason")
 _MAX_DEPTH = 5
@@ -153,22 +155,26 @@ def _judge(status: int, facts: ErrorFacts, asked: Asked) -> tuple[SampleErrorKin
         return kinds.RATE_LIMIT, "Wait a little, or use another model (--model)."
     if status == 403:
         return kinds.AUTH, _key_hint(asked)
+    if refused_part(message):
+        return kinds.BAD_REQUEST, _part_hint(message, asked)
     if codes & _MODEL_CODES or (status in (400, 404, 422) and _NO_MODEL.search(message)):
-        return kinds.MODEL_NOT_FOUND, f"`grokmini doctor` lists what {asked.host} has; choose with --model."
+        hint = f"`grokmini models` lists what {asked.host} has; choose with /model in a session, else with --model."
+        return kinds.MODEL_NOT_FOUND, hint
     if status == 404:
         return kinds.BAD_REQUEST, (
-            f"Nothing answers under {asked.spec.base_url}. Check base_url; most servers want it to end in /v1."
+            f"Nothing answers under {asked.spec.base_url}. Check that address (base_url, or GROKMINI_BASE_URL); most "
+            "servers want it to end in /v1."
         )
     if codes & _RESAMPLED_CODES:
         return kinds.PROTOCOL, "The model wrote a tool call that its server could not read."
-    if status >= 500 or status in RETRIED_STATUS or codes & _BUSY_CODES:
+    if status >= 500 or status in RETRIED_STATUS or (codes & _BUSY_CODES and status not in _ASKED_WRONG):
         return kinds.SERVER, "The server has trouble; try again in a while, or use another model."
     if 300 <= status < 400:
         return (
             kinds.BAD_REQUEST,
             "Redirects are not followed, so that the key stays. Set base_url to the new address.",
         )
-    return kinds.BAD_REQUEST, _request_hint(facts)
+    return kinds.BAD_REQUEST, _request_hint(facts, asked)
 
 
 def _is_quota(status: int, facts: ErrorFacts) -> bool:
@@ -183,19 +189,33 @@ def _is_quota(status: int, facts: ErrorFacts) -> bool:
 def _key_hint(asked: Asked) -> str:
     if not asked.key_source:
         return (
-            f"{asked.host} wants a key and none was sent. Set GROKMINI_API_KEY, or api_key or env_key in the "
-            f"[model.{asked.spec.name}] entry."
+            f"{asked.host} wants a key and none was sent. Set GROKMINI_API_KEY, or api_key or env_key under "
+            f"{asked.entry} in config.toml."
         )
     return f"The key came from {asked.key_source}. Set a valid one there; `grokmini doctor` tests it."
 
 
-def _request_hint(facts: ErrorFacts) -> str:
+def _part_hint(message: str, asked: Asked) -> str:
+    """What to do about a part of the request that the server refuses."""
+    if refused_part(message) == STREAM_USAGE:
+        return f"In config.toml, under {asked.entry}: supports = {{stream_usage = false}}."
+    if "--jinja" in message:
+        return "Start llama.cpp with --jinja, so that it can call tools."
+    if "enable-auto-tool-choice" in message:
+        return "Start vLLM with --enable-auto-tool-choice and --tool-call-parser, so that it can call tools."
+    return (
+        "Use a model that can call tools: /model in a session, else --model. To only talk with this one, in "
+        f"config.toml, under {asked.entry}: supports = {{tools = false}}."
+    )
+
+
+def _request_hint(facts: ErrorFacts, asked: Asked) -> str:
     if "max_completion_tokens" in facts.message:
-        return "This model takes no max_tokens: leave max_completion_tokens out of its [model.NAME] entry."
+        return (
+            f"This model takes no max_tokens: leave max_completion_tokens out of {asked.entry} in config.toml."
+        )
     if "image" in facts.message.lower():
-        return "Set supports.images = false in the model's [model.NAME] entry if it cannot see."
-    if "stream_options" in facts.message:
-        return "Set supports.stream_usage = false in the model's [model.NAME] entry."
+        return f"If it cannot see, in config.toml, under {asked.entry}: supports = {{images = false}}."
     if "tool" in facts.message.lower():
-        return "Set supports.tools = false in the model's [model.NAME] entry if it cannot call tools."
+        return f"If it cannot call tools, in config.toml, under {asked.entry}: supports = {{tools = false}}."
     return "The server does not take this request; `grokmini doctor` tests the connection step by step."

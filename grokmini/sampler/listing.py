@@ -52,7 +52,7 @@ async def list_models(http: HttpClient, spec: ModelSpec, credential: Credential)
         raise SampleError(
             SampleErrorKind.PROTOCOL,
             f"{asked.host} has no list of models under {asked.clean(spec.base_url)}/models",
-            "Check base_url; most servers want it to end in /v1.",
+            "Check that address (base_url, or GROKMINI_BASE_URL); most servers want it to end in /v1.",
         ) from error
 
 

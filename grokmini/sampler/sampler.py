@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.protocol.model import ModelRequest, ModelSpec
-from grokmini.protocol.samples import Retrying, SampleEvent
+from grokmini.protocol.samples import Adapted, Retrying, SampleEvent
 from grokmini.sampler.backends import Backend, load_backend
 from grokmini.sampler.credentials import Credential
 from grokmini.sampler.waiting import backoff
 
 if TYPE_CHECKING:
     from grokmini.net.http import HttpClient
+    from grokmini.sampler.refused_parts import Refusals
 
 MAX_CONCURRENT = 8
 SPREAD_SECONDS = 0.5
@@ -39,6 +40,7 @@ class HttpSampler:
         self._sleep = sleep
         self._random = random
         self._backends: dict[str, Backend] = {}
+        self._refusals: Refusals | None = None
         self._http: HttpClient | None = None
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
 
@@ -52,6 +54,8 @@ class HttpSampler:
         async with self._slots:
             while True:
                 gave_out = False
+                if self._refusals is not None:
+                    request = self._refusals.fit(request)
                 stream = backend.stream(request, credential, fresh_key=attempts.fresh_key)
                 try:
                     async for event in stream:
@@ -59,16 +63,30 @@ class HttpSampler:
                         yield event
                     return
                 except SampleError as error:
-                    retrying = attempts.after(error, credential, gave_out=gave_out)
+                    adapted = None if gave_out else self._learn(error, request)
+                    retrying = None if adapted else attempts.after(error, credential, gave_out=gave_out)
                 finally:
                     await stream.aclose()
-                yield retrying
-                await self._sleep(retrying.delay)
+                if adapted is not None:
+                    yield adapted
+                if retrying is not None:
+                    yield retrying
+                    await self._sleep(retrying.delay)
 
     async def close(self) -> None:
         """Close all connections."""
         if self._http is not None:
             await self._http.close()
+
+    def _learn(self, error: SampleError, request: ModelRequest) -> Adapted | None:
+        """What to say before the request is made again without a part that the server refused."""
+        if error.kind is not SampleErrorKind.BAD_REQUEST:
+            return None
+        if self._refusals is None:
+            from grokmini.sampler.refused_parts import Refusals
+
+            self._refusals = Refusals()
+        return self._refusals.learn(error, request)
 
     def _backend(self, name: str) -> Backend:
         if name not in self._backends:

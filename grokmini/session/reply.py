@@ -142,5 +142,7 @@ class ReplyStream:
             case samples.Finished():
                 reply.finish = event.reason
                 reply.refusal = reply.refusal or event.reason in ("refusal", "content_filter")
+            case samples.Adapted():
+                self._emit(events.Notice("warning", event.text, "model"))
             case samples.ToolCallStarted() | samples.ToolCallDelta():
                 pass

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grokmini.protocol.errors import SampleError, SampleErrorKind, UsageError
-from grokmini.protocol.model import ModelEntry, Price, Supports
+from grokmini.protocol.model import ModelEntry, Price, Supports, SupportsEntry
 from grokmini.sampler.backends import BACKENDS, load_backend
 from grokmini.sampler.catalogue import ModelCatalogue, clean_base_url, load_providers
 from grokmini.sampler.choose import AskServer, Choice, Chosen, LocalServer, NoModel, choose
@@ -164,7 +164,7 @@ def test_entries_of_the_user_carry_everything_into_the_spec() -> None:
         extra_headers={"a": "b"},
         env_http_headers={"c": "D"},
         query_params={"e": "f"},
-        supports=Supports(images=True),
+        supports=SupportsEntry(images=True),
         price=Price(1.0, 2.0),
     )
     spec = ModelCatalogue({"e": entry}, {}).find("e")
@@ -177,7 +177,11 @@ def test_entries_of_the_user_carry_everything_into_the_spec() -> None:
         "env_http_headers",
     ):
         assert getattr(spec, field) == getattr(entry, field)
-    assert (spec.query_params, spec.supports, spec.price) == (entry.query_params, entry.supports, entry.price)
+    assert (spec.query_params, spec.supports, spec.price) == (
+        entry.query_params,
+        Supports(images=True),
+        entry.price,
+    )
     assert (spec.name, spec.max_output_tokens) == ("e", 8)
 
 
@@ -186,6 +190,40 @@ async def test_an_entry_for_a_known_model_needs_neither_address_nor_key() -> Non
     spec = catalogue.find("fast")
     assert (spec.base_url, spec.model) == ("https://api.x.ai/v1", "grok-9")
     assert await catalogue.credential(spec).key() == "x"
+
+
+def test_an_entry_named_like_a_model_that_is_found_by_itself_changes_it() -> None:
+    entry = ModelEntry(supports=SupportsEntry(tools=False), context_window=8192)
+    catalogue = ModelCatalogue({"ollama/gemma3:4b": entry}, {})
+    plain, spec = ModelCatalogue({}, {}).find("ollama/gemma3:4b"), catalogue.find("ollama/gemma3:4b")
+    assert (spec.name, spec.model, spec.base_url, spec.provider) == (
+        plain.name, plain.model, plain.base_url, "ollama",
+    )  # fmt: skip
+    assert (spec.supports, spec.context_window) == (Supports(tools=False), 8192)
+    assert catalogue.credential(spec) is NO_KEY
+    server = LocalServer("ollama", "Ollama", plain.base_url, ("gemma3:4b",), (), {"gemma3:4b": 4096})
+    found = picked(choose(catalogue, env={}, local=(server,)))
+    assert (found.spec.supports.tools, found.spec.context_window) == (False, 8192)
+
+
+async def test_an_entry_says_only_what_is_other_than_known() -> None:
+    entries = {"anthropic": ModelEntry(supports=SupportsEntry(stream_usage=False))}
+    catalogue = ModelCatalogue(entries, KEYS)
+    spec, plain = catalogue.find("anthropic"), ModelCatalogue({}, KEYS).find("anthropic")
+    assert spec.supports == Supports(images=True, stream_usage=False)
+    assert (spec.model, spec.context_window, spec.limits) == (plain.model, plain.context_window, plain.limits)
+    assert await catalogue.credential(spec).key() == "a"
+
+
+async def test_an_entry_named_like_the_model_of_the_environment_changes_it() -> None:
+    env = {"GROKMINI_BASE_URL": "http://env/v1", "GROKMINI_MODEL": "t", "GROKMINI_API_KEY": "g"}
+    found = picked(chosen(env, entries={"t": ModelEntry(supports=SupportsEntry(tools=False))}))
+    assert (found.spec.base_url, found.spec.supports.tools) == ("http://env/v1", False)
+    assert await found.credential.key() == "g"
+
+
+def test_the_demonstration_stays_what_it_is() -> None:
+    assert ModelCatalogue({"demo": ENTRY}, {}).find("demo") == ModelCatalogue({}, {}).find("demo")
 
 
 def test_an_entry_without_an_address_for_an_unknown_model_says_so() -> None:

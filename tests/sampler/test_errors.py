@@ -162,13 +162,50 @@ def test_deep_nesting_does_no_harm() -> None:
     ("text", "advice"),
     [
         ("Use 'max_completion_tokens' instead.", "max_completion_tokens"),
-        ("This model cannot read images", "supports.images"),
-        ("Unknown field stream_options", "supports.stream_usage"),
-        ("model does not support tools", "supports.tools"),
+        ("This model cannot read images", "under [model.m]: supports = {images = false}."),
+        ("Unknown field stream_options", "under [model.m]: supports = {stream_usage = false}."),
+        ("model does not support tools", "under [model.m]: supports = {tools = false}."),
+        ("strange tool", "under [model.m]: supports = {tools = false}."),
     ],
 )
 def test_66_refused_parameters_name_the_setting(text: str, advice: str) -> None:
     assert advice in judged(400, error(text)).hint
+
+
+def test_a_request_that_is_wrong_is_no_trouble_of_the_server_whatever_type_it_gives() -> None:
+    """Ollama calls everything an `api_error`."""
+    asked = ASKED._replace(spec=ModelSpec("ollama/t:1", "t:1", "http://host/v1"))
+    text = "registry.ollama.ai/library/t:1 does not support tools"
+    found = classify(400, facts_of(error(text, type="api_error", code=None)), asked)
+    assert (found.kind, found.retryable) == (K.BAD_REQUEST, False)
+    assert text in found.message
+    assert found.hint == (
+        "Use a model that can call tools: /model in a session, else --model. To only talk with this one, in "
+        'config.toml, under [model."ollama/t:1"]: supports = {tools = false}.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "advice"),
+    [
+        (500, "tools param requires --jinja flag", "--jinja"),
+        (400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set', "vLLM"),
+        (404, "No endpoints found that support tool use.", "Use a model that can call tools"),
+    ],
+)
+def test_a_server_that_takes_no_tools_is_told_so_and_not_asked_again(
+    status: int, text: str, advice: str
+) -> None:
+    found = judged(status, error(text))
+    assert (found.kind, found.retryable) == (K.BAD_REQUEST, False)
+    assert advice in found.hint
+
+
+@pytest.mark.parametrize(("status", "text"), [(404, "model 'x' not found"), (404, ""), (404, "page not found")])
+def test_what_is_not_found_is_told_with_what_names_it(status: int, text: str) -> None:
+    hint = judged(status, error(text)).hint
+    named = ("grokmini models", "/model") if "model" in text else ("base_url", "GROKMINI_BASE_URL")
+    assert all(name in hint for name in named)
 
 
 def test_exit_codes_differ_for_quota_server_and_key() -> None:

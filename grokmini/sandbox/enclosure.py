@@ -5,7 +5,8 @@ start, the proof.
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack
+import os
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -27,8 +28,12 @@ from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import NO_MECHANISMS, Mechanisms, probe
 from grokmini.sandbox.roots import missing_notices, usable
 from grokmini.sandbox.runner import UNCONFINED, Enforcement
-from grokmini.sandbox.verdict import check_losses, check_proof, further_losses, replaced
+from grokmini.sandbox.verdict import ReplacedError, check_losses, check_proof, further_losses, replaced
+from grokmini.text.below import is_below_any
+from grokmini.text.some import some_of
 
+TRIES: Final = 3
+"""How often a sandbox is made while something that it is made of changes."""
 WAY_OUT: Final = "Start in another folder, or put a real folder in place of the link."
 
 
@@ -73,6 +78,12 @@ class Opener:
 
     async def open(self, policy: Policy, *, later: bool) -> Enclosure:
         """Start a launcher and judge its proof. `later`: commands ran before. Raises `SandboxError`, `OSError`."""
+        for _ in range(TRIES - 1):
+            with suppress(ReplacedError):  # which rarely happens twice
+                return await self._open(policy, later=later)
+        return await self._open(policy, later=later)
+
+    async def _open(self, policy: Policy, *, later: bool) -> Enclosure:
         if is_unconfined(policy):
             launcher = await start_launcher(launcher_plan(policy, NO_MECHANISMS, mounted=False))
             return Enclosure(policy, launcher, UNCONFINED, Anchors(()))
@@ -104,9 +115,13 @@ class Opener:
     ) -> Enclosure:
         try:
             mounts, launcher = await launch_mounted(policy, mechanisms, mounts, later=later)
+        except ReplacedError:
+            raise
         except SandboxError as error:
             if not mechanisms.bwrap:
                 raise
+            if not self._best_effort:
+                await _check_lasting(policy, mechanisms, mounts, error)
             # It worked when it was tried: something of this policy's own mounts it cannot do.
             reasons = {**mechanisms.reasons, "bubblewrap": error.message}
             mechanisms = mechanisms._replace(bwrap=None, bwrap_network=False, reasons=reasons)
@@ -124,7 +139,9 @@ class Opener:
         self, policy: Policy, mechanisms: Mechanisms, mounts: Mounts, launcher: LauncherProcess
     ) -> tuple[Enforcement, GitFolders]:
         """What is really enforced, by what the launcher tried at its start."""
-        if usable(policy) != policy:
+        hidden = {mount.path for mount in mounts.mounts if mount.how == "mask"}
+        read = {os.path.realpath(path) for attempt, path in launcher.ready.holes if attempt == "read"}
+        if usable(policy) != policy or not read <= hidden:  # what was not there when the mounts were made
             raise replaced()
         holes = tuple(f"{attempt} {path}".strip() for attempt, path in launcher.ready.holes)
         check_proof(holes, strict=self._is_strict(policy))
@@ -146,6 +163,27 @@ class Opener:
 
     def _is_strict(self, policy: Policy) -> bool:
         return policy.explicit and not self._best_effort
+
+
+async def _check_lasting(policy: Policy, mechanisms: Mechanisms, mounts: Mounts, error: SandboxError) -> None:
+    """Raise `SandboxError` where all is well but for what is to be hidden in a temporary folder. Another program can
+    have it come and go there as it likes: no sandbox is to become weaker by that.
+    """
+    lasting = tuple(
+        one for one in mounts.mounts if one.how != "mask" or not is_below_any(one.path, policy.temp)
+    )
+    if lasting == mounts.mounts:
+        return
+    try:
+        launcher = await launch(policy, mechanisms, mounts._replace(mounts=lasting))
+    except SandboxError:
+        return
+    await launcher.close()
+    raise SandboxError(
+        f"what is to be hidden in {some_of(policy.temp, 2)} changes while the sandbox is set up: {error.message}",
+        "Try again; if it goes on, look for the program that does that, or name the profile with "
+        "--sandbox-best-effort to go on without bubblewrap.",
+    ) from error
 
 
 def _check_entrance(policy: Policy) -> None:

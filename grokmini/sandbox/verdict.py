@@ -34,9 +34,13 @@ def check_proof(holes: tuple[str, ...], *, strict: bool) -> None:
         )
 
 
-def replaced() -> SandboxError:
+class ReplacedError(SandboxError):
+    """What a sandbox was to be made of changed while it was made."""
+
+
+def replaced() -> ReplacedError:
     """A folder was exchanged for another one at that moment."""
-    return SandboxError("a folder was replaced while the sandbox was set up", "Try again.")
+    return ReplacedError("a folder was replaced while the sandbox was set up", "Try again.")
 
 
 def further_losses(policy: Policy, mechanisms: Mechanisms, holes: tuple[str, ...]) -> tuple[str, ...]:

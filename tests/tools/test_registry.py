@@ -19,6 +19,7 @@ from grokmini.tools.registry import ToolRegistry
 from grokmini.tools.requirements import All, Any, Constant, Facts, Not, Present, Setting
 from grokmini.tools.table import build_tools
 from grokmini.tools.taxonomy import presentation_name
+from tests.cost import LINEAR, growth
 
 WIRE_NAMES = [
     "run_terminal_command",
@@ -191,6 +192,11 @@ def test_requirements_combine_and_say_what_they_mean() -> None:
         "the tool a and nothing and that there is not the tool b "
         "and the setting [tools] off = true or the setting [tools] on = true"
     )
+
+
+def test_a_name_without_end_is_looked_up_at_no_cost() -> None:
+    registry = ToolRegistry(build_tools())
+    assert growth(lambda size: [registry.unknown("x" * size) for _ in range(3)], 40_000) < LINEAR / 4
 
 
 def test_a_tool_called_by_its_name_in_another_space_is_the_nearest() -> None:

@@ -13,7 +13,8 @@ import pytest
 from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.protocol.items import AssistantItem, ConversationItem, ToolCall, ToolResultItem
 from grokmini.protocol.tools import SummaryDisplay, TodoEntry
-from grokmini.tools.builtin.todo_write import TodoStore, todos_from
+from grokmini.tools.builtin.todo_write import TodoArgs, TodoItem, TodoStore, merged, todos_from
+from tests.cost import LINEAR, growth
 from tests.tools.room import Room, room
 
 needs_ripgrep = pytest.mark.skipif(shutil.which("rg") is None, reason="needs ripgrep")
@@ -173,6 +174,21 @@ async def test_an_unknown_todo_without_content_is_refused_and_no_content_is_made
             assert error.kind is ToolErrorKind.INVALID_ARGUMENTS
             assert "`3`" in error.message and "1, 2" in error.message
         assert len(made.todos) == 1
+
+
+async def test_a_todo_list_without_measure_is_refused_and_the_one_before_stays(tmp_path: Path) -> None:
+    async with room(tmp_path) as made:
+        await _todos(made, [{"id": "a", "content": "look"}])
+        with pytest.raises(ToolError, match="characters; the list was left as it is"):
+            await _todos(made, [{"id": str(n), "content": "c" * 50} for n in range(1_000)])
+        assert await _todos(made, []) == "- [pending] a: look"
+
+
+def test_a_long_todo_list_is_merged_at_a_cost_in_proportion() -> None:
+    def merge(count: int) -> None:
+        merged((), TodoArgs(tuple(TodoItem(str(n), "c") for n in range(count))))
+
+    assert growth(merge, 40_000) < LINEAR
 
 
 def test_the_todo_list_is_found_again_in_a_history() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import ClassVar
@@ -38,6 +39,10 @@ class TodoStore:
             self._on_change(self._entries)
 
 
+MAX_CHARACTERS = 10_000
+"""Of the whole list as the model reads it: it comes back with every change."""
+
+
 class TodoItem(msgspec.Struct, frozen=True):
     """One entry as the model gives it; what is left out stays as it was."""
 
@@ -69,8 +74,12 @@ class TodoWrite(Tool[TodoArgs]):
     async def run(self, args: TodoArgs, ctx: ToolCallContext) -> ToolOutput:
         """Change the list. Raises `ToolError` for an id given twice, and for a new one without content."""
         store = ctx.resources.get(TodoStore)
-        store.replace(merged(store.entries, args))
-        text = "\n".join(f"- [{entry.status}] {entry.id}: {entry.content}" for entry in store.entries)
+        entries = merged(store.entries, args)
+        text = "\n".join(f"- [{entry.status}] {entry.id}: {entry.content}" for entry in entries)
+        if len(text) > MAX_CHARACTERS:
+            advice = f"{MAX_CHARACTERS:,} are the most; give fewer or shorter entries."
+            raise _refused(f"The list would have {len(text):,} characters", advice)
+        store.replace(entries)
         done = sum(entry.status == "completed" for entry in store.entries)
         return ToolOutput(
             text or "The list is empty.", display=SummaryDisplay(f"{done} of {len(store.entries)} done")
@@ -84,8 +93,8 @@ def merged(entries: Sequence[TodoEntry], args: TodoArgs) -> tuple[TodoEntry, ...
     merged.
     """
     known = {entry.id: entry for entry in entries}
-    ids = [item.id for item in args.todos]
-    if twice := next((one for one in ids if ids.count(one) > 1), None):
+    given = Counter(item.id for item in args.todos)
+    if twice := next((one for one, count in given.items() if count > 1), None):
         raise _refused(f"The id `{twice}` is given twice", "Give every entry an id of its own.")
     if new := next((item.id for item in args.todos if item.id not in known and not item.content), None):
         there = f"The ids in it are: {', '.join(known)}." if known else "It is empty."

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grokmini.files.descriptors import O_PATH, open_straight
 from grokmini.protocol.errors import SandboxError
@@ -19,8 +19,10 @@ from grokmini.sandbox.plan import launcher_plan
 from grokmini.sandbox.policy import Policy
 from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.roots import open_roots
-from grokmini.sandbox.verdict import replaced
+from grokmini.sandbox.verdict import replaced, sees_others
 
+TRIES: Final = 4
+"""How often mounts are made while something of them comes and goes."""
 NO_MOUNTS = Mounts((), (), ())
 """Where bubblewrap does not work."""
 
@@ -28,17 +30,28 @@ NO_MOUNTS = Mounts((), (), ())
 async def launch_mounted(
     policy: Policy, mechanisms: Mechanisms, mounts: Mounts, *, later: bool
 ) -> tuple[Mounts, LauncherProcess]:
-    """The launcher in these mounts, or in what they are by now: a socket can have gone while they were made.
+    """The launcher in these mounts, or in what they are by now: something of it can have gone while they were made.
 
     `later` is what it is for `mounts_of`. Raises `SandboxError`.
     """
-    try:
-        return mounts, await launch(policy, mechanisms, mounts)
-    except SandboxError:
+    for _ in range(TRIES):
+        launcher: LauncherProcess | None = None
+        failed: SandboxError | None = None
+        try:
+            launcher = await launch(policy, mechanisms, mounts)
+        except SandboxError as error:
+            failed = error
+        if launcher is not None and not sees_others(attempt for attempt, _ in launcher.ready.holes):
+            return mounts, launcher
         now = await asyncio.to_thread(mounts_of, policy, later=later) if mechanisms.bwrap else mounts
-        if now == mounts:
-            raise
-        return now, await launch(policy, mechanisms, now)
+        if now == mounts and launcher is not None:
+            return mounts, launcher
+        if launcher is not None:
+            await launcher.close()
+        if now == mounts and failed is not None:
+            raise failed
+        mounts = now
+    raise replaced()
 
 
 def _identities(mounts: Mounts) -> Iterator[tuple[str, str]]:

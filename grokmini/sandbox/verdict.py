@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.degraded import how_to_get, parted, remarks
@@ -25,13 +26,18 @@ def check_proof(holes: tuple[str, ...], *, strict: bool) -> None:
     Raises `SandboxError`, always for one that could not be confined at all or sees another folder than was meant:
     nothing may be run like that.
     """
-    if any(hole.startswith("not ") for hole in holes):
+    if sees_others(holes):
         raise replaced()
     if any(hole.startswith("confine") for hole in holes) or (holes and strict):
         raise SandboxError(
             f"the sandbox does not hold: {'; '.join(holes)}",
             "Report this; --sandbox off goes on without it.",
         )
+
+
+def sees_others(holes: Iterable[str]) -> bool:
+    """Whether a confined process sees another folder than was meant, or none."""
+    return any(hole.startswith("not ") for hole in holes)
 
 
 class ReplacedError(SandboxError):

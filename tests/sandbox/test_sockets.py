@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import pytest
 from grokmini.sandbox.client import SandboxedRunner
 from grokmini.sandbox.probe import probe
 from grokmini.sandbox.sockets import make_multiplexer_folders, sockets_out
-from tests.sandbox.places import ENV, said
+from tests.sandbox.places import ENV, running, said
 from tests.sandbox.resolved import around_of, resolved, working
 
 TOLD = "told"
@@ -25,9 +26,14 @@ TOLD = "told"
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """A folder with a short name: a socket's path has little room."""
-    with tempfile.TemporaryDirectory(prefix="gs-", dir="/var/tmp") as name:
-        yield Path(name)
+    """A folder with a short name: a socket's path has little room.
+
+    While a sandbox of another test is made, bubblewrap may make a place to mount upon where a socket of ours just was.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="gs-", dir="/var/tmp"))
+    yield folder
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def tmux(base: Path, *words: str) -> None:
@@ -47,7 +53,9 @@ async def test_a_multiplexer_of_any_name_runs_nothing_for_a_command(short: Path)
             tmux(short, "-L", "other", "run-shell", f"echo x >{short}/control")
             assert (short / "control").exists()
             assert TOLD in await said(runner, attack, around.cwd)
-            own = "tmux -S ./s -f /dev/null new -d -s mine 'sleep 9'; tmux -S ./s ls; tmux -S ./s kill-server"
+            own = (
+                "tmux -S ./s -f /dev/null new -d -s mine 'sleep 1000'; tmux -S ./s ls; tmux -S ./s kill-server"
+            )
             assert "mine: 1 windows" in await said(runner, own, around.cwd)
     finally:
         tmux(short, "-L", "other", "kill-server")
@@ -82,7 +90,7 @@ async def test_what_is_listened_on_by_such_a_program_is_hidden_wherever_it_lies(
             listening.bind(str(path))
             listening.listen()
             probe = f"import socket; socket.socket(socket.AF_UNIX).connect('{path}'); print('{TOLD}')"
-            assert TOLD not in await said(runner, f'python3 -c "{probe}"', around.cwd)
+            assert TOLD not in await said(runner, f'python3 -c "{probe}"', around.cwd), runner.enforcement
             assert "on" in await said(runner, "echo on", around.cwd)
 
 
@@ -98,6 +106,32 @@ async def test_a_socket_that_goes_while_the_sandbox_is_made_does_not_weaken_it(s
         assert "on" in await said(runner, "echo on", short)
     finally:
         await runner.close()
+
+
+_GOES = """#!{python} -IS
+import os, subprocess, sys
+at = sys.argv.index("--") + 1
+if not os.path.exists("{gone}"):
+    subprocess.Popen(["sh", "-c", "until [ -e {up} ]; do sleep 0.01; done; rm -r {folder}; touch {gone}"])
+inside = ["sh", "-c", 'touch {up}; until [ -e {gone} ]; do sleep 0.01; done; exec "$@"', "sh"]
+os.execv("{bwrap}", ["bwrap", *sys.argv[1:at], *inside, *sys.argv[at:]])
+"""
+"""Takes a folder away, from outside, once the mounts are made and before what was mounted is looked at."""
+
+
+async def test_a_folder_that_goes_while_the_sandbox_is_made_keeps_no_command_from_running(short: Path) -> None:
+    around = around_of(short)
+    work, program = Path(around.cwd), short / "bwrap"
+    folder = work / "passing"
+    folder.mkdir()
+    (folder / "key").touch()
+    places = {"up": work / "up", "gone": work / "gone", "folder": folder}
+    program.write_text(_GOES.format(python=sys.executable, bwrap=probe().bwrap, **places))
+    program.chmod(0o755)
+    policy = replace(resolved(around), denied=(str(folder / "key"),))
+    async with running(policy, probe()._replace(bwrap=str(program))) as runner:
+        assert await said(runner, "echo on; ls", work) == "on\ngone\nup\n"
+        assert runner.enforcement.label == "workspace"
 
 
 def test_the_shared_connection_of_ssh_is_known_by_the_name_it_has_in_the_end(short: Path) -> None:

@@ -152,7 +152,7 @@ def decode_stored(line: bytes) -> Stored:
 def _decode_newer(line: bytes) -> KnownItem:
     """An item of a known kind that holds something newer, as far as this version understands it.
 
-    A part of an unknown kind is a text that says so, an unknown status an error. Raises `msgspec.DecodeError` for
+    A part of an unknown kind is a text that says so, with the words in it, an unknown status an error. Raises `msgspec.DecodeError` for
     what is no item even so.
     """
     value: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
@@ -168,7 +168,9 @@ def _known_part(part: Any) -> Any:
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(kind, str) or kind in ("text", "image"):
         return part
-    return {"type": "text", "text": f"[Something of kind {kind!r} was here that this version cannot show.]"}
+    words = part.get("text")
+    note = f"[Something of kind {kind!r} was here that this version cannot show.]"
+    return {"type": "text", "text": f"{note}\n{words}" if isinstance(words, str) else note}
 
 
 def encode_event(record: EventRecord) -> bytes:

@@ -94,6 +94,14 @@ def test_the_words_beside_a_part_of_an_unknown_kind_are_still_the_persons() -> N
     assert "audio" in item.text
 
 
+def test_the_words_in_a_part_of_an_unknown_kind_are_shown_too() -> None:
+    line = b'{"type":"user","content":[{"type":"quote","text":"to be","of":"H"}],"prompt_index":0}'
+    item = decode_stored(line).item
+    assert isinstance(item, UserItem)
+    assert "quote" in item.text
+    assert item.text.endswith("\nto be")
+
+
 def test_a_result_with_an_unknown_status_answers_its_call_all_the_same() -> None:
     assert decode_stored(NEWER[4]).item == ToolResultItem("1", "o", "p", "error")
 

@@ -64,16 +64,23 @@ def readable(data: bytes) -> int:
 
 
 def prompts_missing(request: ModelRequest, items: Iterable[Stored]) -> list[int]:
-    """Which prompts the request holds neither under their number nor in their words, of which a bit may be another."""
+    """Which prompts the request holds neither in their words nor, with one letter of them another, under their
+    number.
+    """
     sent = [item for item in request.items if isinstance(item, UserItem) and item.is_real_prompt]
     numbers = [stored.item.prompt_index for stored in items if isinstance(stored.item, UserItem)]
     return [
         number
         for number in numbers
         if number is not None
-        and not any(item.prompt_index == number and len(item.text) >= len("prompt 0") for item in sent)
         and not any(f"prompt {number}" in item.text for item in sent)
+        and not any(item.prompt_index == number and is_like(item.text, f"prompt {number}") for item in sent)
     ]
+
+
+def is_like(text: str, words: str) -> bool:
+    """Whether a text begins with the words, but for one letter."""
+    return sum(a != b for a, b in zip(text, words, strict=False)) <= 1 and len(text) >= len(words)
 
 
 def places(size: int, full: bool) -> Iterable[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ensurepip
 import os
 import subprocess
 import sys
@@ -97,13 +98,21 @@ def test_the_sdist_holds_sources_tests_and_readme_and_no_leftovers(built: Path) 
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs' folder of a fresh venv into which its own pip has installed the wheel, and nothing else."""
+    """The programs' folder of a fresh venv into which the pip it would bring has installed the wheel, nothing else.
+
+    That pip runs out of its own wheel: to unpack and compile it takes longer than all else here.
+    """
     folder = tmp_path_factory.mktemp("installed") / "v"
     (wheel,) = built.glob("*.whl")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, capture_output=True
+    )
     python = folder / "bin/python"
+    wheels = Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or Path(ensurepip.__file__).parent / "_bundled")
+    (pip,) = wheels.glob("pip-*.whl")
     options = ["-q", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
-    subprocess.run([str(python), "-m", "pip", "install", *options, str(wheel)], check=True, capture_output=True)
+    install = [str(python), "-m", "pip", "install", *options, str(wheel)]
+    subprocess.run(install, env={**os.environ, "PYTHONPATH": str(pip)}, check=True, capture_output=True)
     return python.parent
 
 

@@ -134,10 +134,10 @@ async def _open(root: Root, stage: Stage) -> Callable[[], Awaitable[int]]:
 
 
 async def _model(root: Root, stage: Stage) -> ModelSpec:
-    from grokmini.cli.choose_model import confirm_model, find_model
+    from grokmini.cli.choose_model import Found, confirm_model, find_model
 
     chosen = await find_model(root)
-    if not chosen.server:
+    if isinstance(chosen, Found) and not chosen.server:
         return chosen.spec
     with stage.stepped_aside(), _interruptible():
         return confirm_model(root, chosen, sys.stdin.readline)

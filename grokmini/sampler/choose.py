@@ -13,9 +13,10 @@ from typing import NamedTuple, TypeAlias
 from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.catalogue import ModelCatalogue
 from grokmini.sampler.credentials import Credential
+from grokmini.text.nearest import nearest
 
 HOW_TO_CONNECT = (
-    "export XAI_API_KEY=…            xAI (also OPENAI_API_KEY, OPENROUTER_API_KEY)\n"
+    "export XAI_API_KEY=…            or OPENAI_, ANTHROPIC_, OPENROUTER_API_KEY\n"
     "ollama serve                    a local server is found by itself\n"
     "grokmini demo                   see it work without any"
 )
@@ -58,7 +59,18 @@ class NoModel(NamedTuple):
     hint: str = HOW_TO_CONNECT
 
 
-Choice: TypeAlias = Chosen | AskServer | NoModel
+class SeveralLocal(NamedTuple):
+    """Servers on this machine have several models, `found`, loaded ones first, and not just one of them is loaded."""
+
+    found: tuple[tuple[LocalServer, str], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be written after `--model`."""
+        return tuple(f"{server.provider}/{model}" for server, model in self.found)
+
+
+Choice: TypeAlias = Chosen | AskServer | SeveralLocal | NoModel
 
 
 def choose(
@@ -94,21 +106,36 @@ def _named(catalogue: ModelCatalogue, name: str, reason: str) -> Chosen:
 
 
 def _local(catalogue: ModelCatalogue, servers: Sequence[LocalServer]) -> Choice:
-    """A server with a loaded model or with only one; with several to pick from, the person picks."""
-    for server in servers:
-        candidates = server.loaded or server.models
-        if len(candidates) == 1:
-            return local_model(catalogue, server, candidates[0])
-    if servers and any(server.models for server in servers):
-        names = [f"{server.provider}/{model}" for server in servers for model in server.models]
-        return NoModel(
-            f"several local models are there: {', '.join(names[:8])}", f"Choose one: --model {names[0]}"
-        )
+    """The one that is loaded, or the only one there is; with several to pick from, the person picks."""
+    found = [(server, model) for server in servers for model in server.models if talks(model)]
+    loaded = [(server, model) for server, model in found if model in server.loaded]
+    candidates = loaded or found
+    if len(candidates) == 1:
+        return local_model(catalogue, *candidates[0])
+    if candidates:
+        return SeveralLocal((*loaded, *(pair for pair in found if pair not in loaded)))
     if servers:
         return NoModel(
             f"{servers[0].title} is running but has no model", "Load one there, or use another server."
         )
     return NoModel("no model is set up.")
+
+
+def talks(model: str) -> bool:
+    """Whether a model of that name is one to talk to, not one that turns texts into numbers."""
+    return "embed" not in model.casefold()
+
+
+def local_by_name(
+    catalogue: ModelCatalogue, servers: Sequence[LocalServer], name: str
+) -> tuple[Chosen | None, list[str]]:
+    """The model on this machine that is called so without its server's name, or the nearest ones, whole."""
+    whole = {f"{server.provider}/{model}": (server, model) for server in servers for model in server.models}
+    meant = [full for full, (_, model) in whole.items() if name in (model, model.removesuffix(":latest"))]
+    if len(meant) == 1:
+        return local_model(catalogue, *whole[meant[0]]), []
+    close = nearest(name, [model for _, model in whole.values()])
+    return None, meant or [full for model in close for full, pair in whole.items() if pair[1] == model]
 
 
 def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:

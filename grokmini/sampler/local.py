@@ -108,6 +108,8 @@ async def _look(http: HttpClient, name: str, row: Provider, limits: Deadlines) -
         # The list tells the size that the model was trained with; what counts is how the server was started.
         window = parse_window(answer[mark.key])
         windows = {model.id: window for model in listed} if window else {}
+    if name in ("llamacpp", "vllm"):
+        loaded = [model.id for model in listed]
     names = tuple(model.id for model in listed)
     return LocalServer(name, row.title, row.base_url, names, tuple(loaded), windows)
 

@@ -10,7 +10,16 @@ from grokmini.protocol.errors import SampleError, SampleErrorKind, UsageError
 from grokmini.protocol.model import ModelEntry, Price, Supports, SupportsEntry
 from grokmini.sampler.backends import BACKENDS, load_backend
 from grokmini.sampler.catalogue import ModelCatalogue, clean_base_url, load_providers
-from grokmini.sampler.choose import AskServer, Choice, Chosen, LocalServer, NoModel, choose
+from grokmini.sampler.choose import (
+    AskServer,
+    Choice,
+    Chosen,
+    LocalServer,
+    NoModel,
+    SeveralLocal,
+    choose,
+    local_by_name,
+)
 from grokmini.sampler.credentials import NO_KEY, Credential
 
 KEYS = {
@@ -92,9 +101,44 @@ def test_a_local_server_with_one_model_or_one_loaded_is_taken_with_its_window() 
 
 def test_several_local_models_are_for_the_person_to_choose() -> None:
     found = chosen(local=(OLLAMA,))
-    assert isinstance(found, NoModel)
-    assert "ollama/a, ollama/b" in found.message
-    assert "--model ollama/a" in found.hint
+    assert isinstance(found, SeveralLocal)
+    assert found.names == ("ollama/a", "ollama/b")
+
+
+def test_of_several_loaded_ones_none_is_taken_and_they_come_first() -> None:
+    found = chosen(local=(OLLAMA._replace(models=("x", "a", "b"), loaded=("a", "b")),))
+    assert isinstance(found, SeveralLocal)
+    assert found.names == ("ollama/a", "ollama/b", "ollama/x")
+
+
+def test_a_loaded_model_of_another_server_is_taken_before_one_that_is_alone_on_its_own() -> None:
+    other = LocalServer("vllm", "vLLM", "http://127.0.0.1:8000/v1", ("served",), ("served",))
+    found = picked(chosen(local=(OLLAMA._replace(models=("a",)), other)))
+    assert found.spec.name == "vllm/served"
+
+
+def test_a_model_that_turns_texts_into_numbers_is_none_to_talk_to() -> None:
+    found = picked(chosen(local=(OLLAMA._replace(models=("nomic-embed-text:latest", "b")),)))
+    assert found.spec.name == "ollama/b"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant", "near"),
+    [
+        ("gemma3:4b", "ollama/gemma3:4b", []),
+        ("tiny", "ollama/tiny:latest", []),
+        ("gema3:4b", "", ["ollama/gemma3:4b"]),
+        ("twice", "", ["ollama/twice", "vllm/twice"]),
+        ("zzzzzz", "", []),
+    ],
+)
+def test_a_model_on_this_machine_is_known_without_its_servers_name(
+    name: str, meant: str, near: list[str]
+) -> None:
+    mine = OLLAMA._replace(models=("gemma3:4b", "tiny:latest", "twice"))
+    other = LocalServer("vllm", "vLLM", "http://127.0.0.1:8000/v1", ("twice",))
+    found, others = local_by_name(ModelCatalogue({}, {}), (mine, other), name)
+    assert ((found.spec.name if found else ""), others) == (meant, near)
 
 
 def test_a_local_server_without_models_is_told() -> None:
@@ -108,7 +152,8 @@ def test_without_anything_three_lines_say_how_to_connect() -> None:
     assert isinstance(found, NoModel)
     lines = found.hint.splitlines()
     assert len(lines) == 3
-    assert "XAI_API_KEY" in lines[0]
+    assert all(name in lines[0] for name in ("XAI_API_KEY", "OPENAI_", "ANTHROPIC_", "OPENROUTER_"))
+    assert max(map(len, lines)) < 78
     assert "local server" in lines[1]
     assert "grokmini demo" in lines[2]
 

@@ -39,7 +39,7 @@ async def test_llamacpp_tells_the_window_it_was_started_with() -> None:
     routes = {"/props": answer({"default_generation_settings": {"n_ctx": 8192}})}
     with ModelServer(models=["g.gguf"], routes=routes) as server:
         (one,) = await found("llamacpp", server)
-    assert dict(one.windows) == {"g.gguf": 8192}
+    assert (one.loaded, dict(one.windows)) == (("g.gguf",), {"g.gguf": 8192})
 
 
 async def test_lmstudio_tells_states_and_windows() -> None:

@@ -138,7 +138,7 @@ def test_without_a_model_it_says_in_three_lines_how_to_connect_one(place: Place)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "grokmini: no model is set up.\n"
-        "  export XAI_API_KEY=…            xAI (also OPENAI_API_KEY, OPENROUTER_API_KEY)\n"
+        "  export XAI_API_KEY=…            or OPENAI_, ANTHROPIC_, OPENROUTER_API_KEY\n"
         "  ollama serve                    a local server is found by itself\n"
         "  grokmini demo                   see it work without any\n"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from contextlib import suppress
 
 import pytest
 
@@ -66,5 +65,5 @@ def test_a_command_does_not_outlive_an_agent_that_was_killed(place: Place) -> No
         try:
             until(lambda: not alive(pid))
         finally:
-            with suppress(ProcessLookupError):
+            if alive(pid):
                 os.kill(pid, signal.SIGKILL)

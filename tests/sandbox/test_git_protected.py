@@ -88,9 +88,10 @@ async def test_a_redirection_is_taken_away_although_a_later_command_found_it_the
     work = repository(Path(around.cwd))
     async with working(around) as runner:
         first = await runner.start(shell("echo ../evil >.git/commondir; exec sleep 300", work))
-        await until(lambda: (work / ".git/commondir").exists())
+        stray = work / ".git/commondir"
+        await until(lambda: stray.exists() and stray.read_text() == "../evil\n")
         assert "evil" in await said(runner, "cat .git/commondir", work)
-        assert not (work / ".git/commondir").exists()
+        assert not stray.exists()
         assert "commondir" not in " ".join(runner.enforcement.lost)
         await first.kill()
 

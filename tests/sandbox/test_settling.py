@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grokmini.sandbox.launcher import Activity
+from grokmini.sandbox.launcher import SETTLE_BUSY, Activity
 from grokmini.sandbox.runner import CommandSpec
 from tests.sandbox.places import ENV, running, workspace
 
@@ -32,8 +32,13 @@ def busy_for(seconds: float, cwd: Path) -> CommandSpec:
 
 
 async def test_a_process_that_is_busy_ending_is_waited_for_and_not_told_as_left_running(tmp_path: Path) -> None:
+    """But for a machine that stands still just then: when it goes on, the time that it may take is over."""
     async with running(workspace(tmp_path)) as runner:
-        status = await (await runner.start(busy_for(0.2, tmp_path / "cwd"))).wait()
+        while True:
+            began = time.monotonic()
+            status = await (await runner.start(busy_for(0.2, tmp_path / "cwd"))).wait()
+            if time.monotonic() - began < SETTLE_BUSY or not status.left_over:
+                break
     assert (status.code, status.left_over) == (0, 0)
     assert (tmp_path / "cwd/ended").exists()
 

@@ -114,7 +114,8 @@ def test_a_profile_of_the_project_that_grants_less_is_taken_as_it_is(place: Plac
 
 
 @pytest.mark.parametrize("profile", ["off", "workspace", "strict"])
-def test_a_second_after_the_program_was_killed_nothing_is_left(place: Place, profile: str) -> None:
+def test_a_second_after_the_program_was_killed_nothing_is_left(place: Place, profile: str, full: bool) -> None:
+    """The second is held to in the full run, alone on a machine."""
     job = f"{33_000_000 + os.getpid()}"
     script = f"trap '' TERM HUP; setsid sleep {job} & (setsid sh -c 'trap \"\" TERM; sleep {job}; :' &) ; "
     script += f"touch up; sleep {job}"
@@ -135,7 +136,7 @@ def test_a_second_after_the_program_was_killed_nothing_is_left(place: Place, pro
         process.send_signal(signal.SIGKILL)
         process.wait()
         until(lambda: not marked(job) and not any(_is_there(pid) for pid in children))
-        assert time.monotonic() - killed - (kept_waiting() - withheld) < 1.0
+        assert not full or time.monotonic() - killed - (kept_waiting() - withheld) < 1.0
 
 
 def kept_waiting() -> float:

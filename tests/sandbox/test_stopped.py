@@ -58,7 +58,8 @@ def agent(tmp_path: Path, machine: str) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
         process.stdout.close()
         for pid in filter(alive, found):
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def words_of(pid: int) -> list[bytes]:

@@ -20,6 +20,10 @@ from grokmini.sandbox.runner import CommandHandle, CommandSpec
 from grokmini.sandbox.unconfined import UnconfinedRunner
 from tests.sandbox.liveness import alive
 
+WAIT = 30.0
+LONG = 600.0
+"""Seconds that no test takes."""
+
 
 def _spec(command: str, cwd: Path, *, side: bool = False) -> CommandSpec:
     return CommandSpec(("/bin/sh", "-c", command), cwd, neutral_environment(os.environ), side_channel=side)
@@ -39,11 +43,10 @@ async def _read(handle: CommandHandle) -> bytes:
 
 
 async def _gone(pid: int) -> bool:
-    for _ in range(200):
-        if not alive(pid):
-            return True
+    until = time.monotonic() + WAIT
+    while alive(pid) and time.monotonic() < until:
         await asyncio.sleep(0.01)
-    return False
+    return not alive(pid)
 
 
 async def test_output_and_error_come_merged_and_the_exit_code_is_told(tmp_path: Path) -> None:
@@ -88,30 +91,29 @@ async def test_too_much_on_the_side_channel_neither_blocks_nor_comes_back_in_par
 )
 async def test_what_a_command_leaves_running_is_gone_when_it_ends(tmp_path: Path, command: str) -> None:
     async with _runner() as runner:
-        started = time.monotonic()
         handle = await runner.start(_spec(command, tmp_path))
         pid = int(await _read(handle))
         status = await handle.wait()
         assert status.code == 0
         assert status.left_over >= 1
         assert await _gone(pid)
-        assert time.monotonic() - started < 2
 
 
-async def test_last_words_of_a_child_are_still_read(tmp_path: Path) -> None:
+async def test_last_words_of_a_child_are_still_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grokmini.sandbox.unconfined.SETTLE", LONG)
     async with _runner() as runner:
         handle = await runner.start(_spec("(sleep 0.02; echo late) & echo early", tmp_path))
         assert await _read(handle) == b"early\nlate\n"
         assert (await handle.wait()).left_over == 0
 
 
-async def test_kill_ends_a_group_that_obeys_at_once(tmp_path: Path) -> None:
+async def test_kill_ends_a_group_that_obeys_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grokmini.sandbox.unconfined.TERM_GRACE", LONG)
     async with _runner() as runner:
         handle = await runner.start(_spec("sleep 300 & echo $!; wait", tmp_path))
         child = int(await anext(handle.output()))
-        started = time.monotonic()
         await handle.kill()
-        assert time.monotonic() - started < 0.9
+        assert (await handle.wait()).signal == signal.SIGTERM
         assert await _gone(child)
 
 
@@ -129,10 +131,9 @@ async def test_abandon_returns_at_once_and_close_waits_for_the_end(tmp_path: Pat
     runner = UnconfinedRunner()
     handle = await runner.start(_spec("trap '' TERM; echo $$; sleep 300; sleep 300", tmp_path))
     pid = int(await anext(handle.output()))
-    started = time.monotonic()
     handle.abandon()
     handle.abandon()
-    assert time.monotonic() - started < 0.1
+    assert alive(pid)
     await runner.close()
     assert not alive(pid)
 
@@ -178,7 +179,7 @@ async def test_a_missing_folder_or_program_is_an_os_error_and_leaks_nothing(tmp_
             await runner.start(_spec("true", tmp_path / "nowhere"))
         with pytest.raises(FileNotFoundError):
             await runner.start(CommandSpec(("/no/such/program",), tmp_path, {}))
-        assert set(os.listdir("/proc/self/fd")) == before
+        assert set(os.listdir("/proc/self/fd")) <= before
 
 
 async def test_a_finished_command_leaves_no_descriptor_open(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ async def test_a_finished_command_leaves_no_descriptor_open(tmp_path: Path) -> N
         handle = await runner.start(_spec("echo hi; sleep 300 &", tmp_path, side=True))
         await _read(handle)
         await handle.wait()
-        assert set(os.listdir("/proc/self/fd")) == before
+        assert set(os.listdir("/proc/self/fd")) <= before
 
 
 async def test_the_runner_says_that_nothing_is_enforced() -> None:
@@ -220,14 +221,14 @@ asyncio.run(main())
         "setsid sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 0.05; done'; sleep 60",
     ],
 )
-def test_a_command_is_gone_within_a_second_when_the_agent_is_killed(command: str) -> None:
+def test_a_command_is_gone_when_the_agent_is_killed(command: str) -> None:
     agent = subprocess.Popen([sys.executable, "-c", _AGENT, command], stdout=subprocess.PIPE)
     assert agent.stdout is not None
     pid = int(agent.stdout.readline())
     agent.kill()
     agent.wait()
     agent.stdout.close()
-    until = time.monotonic() + 1
+    until = time.monotonic() + WAIT
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.01)
     gone = not alive(pid)
@@ -250,8 +251,8 @@ async def test_a_guardian_that_was_killed_is_replaced_and_knows_what_runs() -> N
         guardian.started(inode, held.pid)
         replacement = guardian.hang_up()
         assert replacement is not None
-        assert await asyncio.to_thread(held.wait, 5) == -signal.SIGKILL
-        assert await asyncio.to_thread(replacement.wait, 5) == 0
+        assert await asyncio.to_thread(held.wait, WAIT) == -signal.SIGKILL
+        assert await asyncio.to_thread(replacement.wait, WAIT) == 0
 
 
 async def test_kill_now_kills_all_at_once_without_a_loop(tmp_path: Path) -> None:

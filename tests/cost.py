@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -10,10 +11,21 @@ LINEAR = 8.0
 of them together."""
 
 
+ROUNDS = 6
+
+
 def growth(work: Callable[[int], object], size: int) -> float:
-    """How many times as long the work takes the processor at `size` as at a quarter of it: the best of three each."""
-    quarter, whole = (min(_seconds(work, count) for _ in range(3)) for count in (size // 4, size))
-    return whole / max(quarter, 0.01)
+    """How many times as long the work takes the processor at `size` as at a quarter of it: the best of some rounds,
+    both sizes in each, so that what slows the machine for a while slows both; no more once it is shown to be linear.
+    """
+    quarter = whole = found = math.inf
+    for number in range(ROUNDS):
+        quarter = min(quarter, _seconds(work, size // 4))
+        whole = min(whole, _seconds(work, size))
+        found = whole / max(quarter, 0.01)
+        if number > 1 and found < LINEAR:
+            break
+    return found
 
 
 def _seconds(work: Callable[[int], object], count: int) -> float:

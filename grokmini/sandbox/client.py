@@ -108,6 +108,7 @@ class SandboxedRunner(PolicyRunner):
         async with self._lock:
             enclosures = self._enclosures
             self._inside = self._outside = None
+            self._retired.clear()  # so that the end of its last command closes none of them a second time
         commands = [command for enclosure in enclosures for command in enclosure.commands]
         for command in commands:
             command.abandon()

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from grokmini.sandbox.profile import built_in
 from grokmini.sandbox.runner import CommandRunner, CommandSpec, Enforcement
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import not_temporary, read, said, shell, without_bwrap
+from tests.waiting import until_now
 
 LINUX = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="what holds elsewhere is weaker, and told"
@@ -67,14 +67,14 @@ async def runner_of(kind: str, folder: Path) -> AsyncIterator[CommandRunner]:
         await runner.close()
 
 
-def gone_within(pid: int, seconds: float) -> bool:
-    """Whether it goes by itself; it is ended when it does not."""
-    until = time.monotonic() + seconds
-    while alive(pid) and time.monotonic() < until:
-        time.sleep(0.01)
-    if left := alive(pid):
+def goes(pid: int) -> bool:
+    """Whether it goes by itself, long before its own end; it is ended when it does not."""
+    try:
+        until_now(lambda: not alive(pid))
+    except AssertionError:
         os.kill(pid, signal.SIGKILL)
-    return not left
+        return False
+    return True
 
 
 @LINUX
@@ -85,7 +85,7 @@ async def test_off_leaves_nothing_of_a_process_that_hides_and_holds_nothing(tmp_
         words = (sys.executable, "-c", HIDING, str(noted))
         handle = await runner.start(CommandSpec(words, tmp_path, {}))
         status = await handle.wait()
-        assert await asyncio.to_thread(gone_within, int(noted.read_text()), 0.5)
+        assert await asyncio.to_thread(goes, int(noted.read_text()))
         assert (status.code, status.left_over) == (0, 1)
 
 
@@ -113,7 +113,7 @@ def test_off_leaves_nothing_when_the_agent_is_killed(tmp_path: Path) -> None:
         assert agent.stdout is not None
         assert agent.stdout.readline() == b"up\n"
         agent.kill()
-    assert gone_within(int(noted.read_text()), 1.0)
+    assert goes(int(noted.read_text()))
 
 
 @LINUX

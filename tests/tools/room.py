@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,10 @@ class FolderSpill:
 
     def open_path(self, name: str) -> Path | None:
         return self.folder / f"{name}.txt"
+
+    def holds(self, size: int) -> Callable[[], bool]:
+        """Whether so many bytes were put aside: a condition to wait for."""
+        return lambda: sum(file.stat().st_size for file in self.folder.iterdir()) > size
 
 
 class NoSpill:

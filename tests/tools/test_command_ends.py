@@ -17,8 +17,8 @@ from grokmini.sandbox.runner import CommandHandle, CommandRunner, CommandSpec, E
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import workspace
 from tests.tools.room import Room, room
+from tests.waiting import SECONDS, until
 
-SECONDS = 10.0
 LASTING = "echo $$ >pid; exec sleep 300"
 
 
@@ -64,14 +64,6 @@ async def number_in(folder: Path) -> int:
     return int(await asyncio.to_thread((folder / "pid").read_text))
 
 
-async def is_gone(pid: int) -> bool:
-    """Whether it goes within a while, with nothing else done."""
-    until = asyncio.get_running_loop().time() + SECONDS
-    while alive(pid) and asyncio.get_running_loop().time() < until:
-        await asyncio.sleep(0.01)
-    return not alive(pid)
-
-
 async def test_a_call_cancelled_as_its_command_has_just_begun_leaves_nothing(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
         made.shell.runner = runner = LatePolicy(made.runner)
@@ -82,7 +74,7 @@ async def test_a_call_cancelled_as_its_command_has_just_begun_leaves_nothing(tmp
         runner.told.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await is_gone(pid)
+        await until(lambda: not alive(pid))
 
 
 async def test_a_policy_that_cannot_be_worked_out_while_a_command_runs_ends_it(tmp_path: Path) -> None:
@@ -96,7 +88,7 @@ async def test_a_policy_that_cannot_be_worked_out_while_a_command_runs_ends_it(t
             ToolError, match=r"just after it began, since a denied file has 2 names\. Remove one\."
         ):
             await task
-        assert await is_gone(pid)
+        await until(lambda: not alive(pid))
 
 
 async def test_a_command_whose_launcher_died_is_told_as_lost_and_the_next_is_confined_too(

@@ -21,7 +21,8 @@ from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.shell_state import parse_exports
 from tests.permissions import held_to_permissions
 from tests.sandbox.liveness import alive
-from tests.tools.room import NoSpill, Room, room
+from tests.tools.room import FolderSpill, NoSpill, Room, room
+from tests.waiting import standing_clock, until, until_now
 
 
 async def _run(made: Room, command: str, **more: object) -> str:
@@ -110,6 +111,7 @@ async def test_binary_output_is_named_not_shown(tmp_path: Path) -> None:
 
 async def test_long_output_is_head_and_tail_with_the_whole_in_a_file(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
+        await _run(made, "yes row | head -n 10000")  # what stays in memory from a first time is there
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         output = await made.output(
             "run_terminal_command", command="echo first; yes row | head -n 1000000; echo last"
@@ -126,9 +128,11 @@ async def test_long_output_is_head_and_tail_with_the_whole_in_a_file(tmp_path: P
 
 async def test_endless_output_ends_at_the_limit_and_with_the_files_cap(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
-        started = time.monotonic()
-        output = await made.output("run_terminal_command", command="yes", timeout=300)
-    assert time.monotonic() - started < 3
+        with standing_clock():
+            task = asyncio.create_task(made.output("run_terminal_command", command="yes", timeout=300))
+            assert isinstance(made.spill, FolderSpill)
+            await asyncio.to_thread(until_now, made.spill.holds(100_000))
+        output = await task
     assert output.for_model.startswith("exit: killed (timeout)\n[truncated")
     assert "stopped after 0.3 s with all its processes" in output.for_model
     assert len(output.for_model) < 20_500
@@ -146,8 +150,13 @@ async def test_without_a_place_for_the_whole_the_result_says_so(tmp_path: Path) 
 
 
 async def test_what_was_written_before_a_timeout_is_returned(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "written")
     async with room(tmp_path) as made:
-        text = await _run(made, "echo partial; sleep 300", timeout=150)
+        with standing_clock():
+            script = "echo partial; echo >written; sleep 300"
+            task = asyncio.create_task(_run(made, script, timeout=150))
+            await asyncio.to_thread((tmp_path / "written").read_text)
+        text = await task
     assert text.startswith("exit: killed (timeout)\n") and text.endswith("partial\n")
 
 
@@ -165,16 +174,18 @@ async def test_death_by_a_signal_is_said(tmp_path: Path) -> None:
 
 async def test_a_left_over_process_is_stopped_and_said(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
-        started = time.monotonic()
         text = await _run(made, "sleep 300 & echo ok")
-        assert time.monotonic() - started < 2
     assert text == "exit: 0\n[processes left running were stopped (1): nothing outlives a call]\nok\n"
 
 
 async def test_progress_comes_while_the_command_runs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "seen")
     async with room(tmp_path) as made:
-        await _run(made, "echo early; sleep 0.25; echo late")
-        assert made.progress[0] == "early\n"
+        task = asyncio.create_task(_run(made, "echo early; read x <seen; echo late"))
+        await until(lambda: bool(made.progress))
+        assert made.progress == ["early\n"]
+        await asyncio.to_thread((tmp_path / "seen").write_text, "\n")
+        assert await task == "exit: 0\nearly\nlate\n"
 
 
 async def test_a_cancelled_call_returns_at_once_and_leaves_nothing(tmp_path: Path) -> None:
@@ -183,12 +194,12 @@ async def test_a_cancelled_call_returns_at_once_and_leaves_nothing(tmp_path: Pat
         script = "trap '' TERM; sleep 300 & echo $$ $! > pids; wait; sleep 300"
         task = asyncio.create_task(_run(made, script))
         pids = [int(pid) for pid in (await asyncio.to_thread((tmp_path / "pids").read_text)).split()]
-        started = time.monotonic()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert time.monotonic() - started < 0.1
-    assert not [pid for pid in pids if alive(pid)]
+        with standing_clock():  # what ends them does not get on
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert all(map(alive, pids))
+    await until(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -200,7 +211,7 @@ async def test_pagers_do_not_wait(tmp_path: Path) -> None:
     )
     subprocess.run(["bash", "-c", script], cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, check=True)
     async with room(tmp_path, env) as made:
-        text = await _run(made, "git log; git diff HEAD~1", timeout=5_000)
+        text = await _run(made, "git log; git diff HEAD~1", timeout=60_000)
     assert text.startswith("exit: 0") and "commit 40" in text
 
 
@@ -212,12 +223,15 @@ async def test_reading_input_ends_at_once(tmp_path: Path) -> None:
 async def test_a_step_is_fast(tmp_path: Path) -> None:
     async with room(tmp_path) as made:
         await _run(made, "true")
-        times = []
+        times, plain = [], []
         for _ in range(15):
             started = time.perf_counter()
             await _run(made, "echo hi")
             times.append(time.perf_counter() - started)
-    assert sorted(times)[0] < 0.1
+            started = time.perf_counter()
+            subprocess.run(["bash", "-c", "echo hi"], stdout=subprocess.DEVNULL, check=True)
+            plain.append(time.perf_counter() - started)
+    assert min(times) < max(0.1, 20 * min(plain)), "a tenth of a second, or what a slow machine makes of it"
 
 
 @settings(max_examples=25)

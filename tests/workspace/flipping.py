@@ -31,7 +31,9 @@ def come_and_go(a, b):
             os.rename(a, f"{b}.{random.random()}")
 
 def replace(name, *kinds):
-    for kind in kinds:
+    for number, kind in enumerate(kinds):
+        if number:
+            pause()  # each is there for as long, so that each is met also where one processor does it all
         make, _, source = kind.partition(":")
         temporary = name + ".made"
         if make == "copy":

@@ -84,11 +84,16 @@ def fork_session(
 
 
 def _before(source: Path, history: list[Stored], prompt_index: int) -> list[Stored]:
+    """The history up to that prompt. People count prompts from 1."""
+    items = [stored.item for stored in history]
     try:
-        return history[: cut_before([stored.item for stored in history], prompt_index)]
+        return history[: cut_before(items, prompt_index)]
     except ValueError as error:
+        starts = turn_starts(items)
+        there = f"{starts[0].prompt_index + 1} to {starts[-1].prompt_index + 1}" if starts else "none"
         raise SessionError(
-            f"Session {source.name} cannot be cut there: {error}.", "Choose another prompt."
+            f"Session {source.name} has no prompt {prompt_index + 1} to be cut before; there is {there}.",
+            "Choose another prompt.",
         ) from error
 
 

@@ -80,7 +80,7 @@ async def test_a_fork_of_a_driven_session_works_elsewhere(tmp_path: Path) -> Non
 
 async def test_a_fork_is_not_cut_where_no_turn_begins(tmp_path: Path) -> None:
     source = await told_session(tmp_path, 2)
-    with pytest.raises(SessionError, match="there is 0 to 1"):
+    with pytest.raises(SessionError, match="has no prompt 6 to be cut before; there is 1 to 2"):
         fork_session(SessionStore(tmp_path), source.session_id, before_prompt=5)
     assert [info.session_id for info in SessionStore(tmp_path).list(5)] == [source.session_id]
 

@@ -8,12 +8,15 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from grokmini.files.places import real_path, repository_root
 from grokmini.sandbox.seccomp import ARCHITECTURES
+from grokmini.text.below import is_below, is_below_any
 
 _LANDLOCK_CREATE_RULESET: Final = 444
 _LANDLOCK_VERSION: Final = 1
@@ -22,6 +25,7 @@ _SECCOMP_FILTER: Final = 2
 _EFAULT: Final = 14
 _SECONDS: Final = 10.0
 _APPARMOR_RESTRICTS: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/nix/store", "/run/current-system", "/gnu/store")
 SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 
 ISOLATION: Final = (
@@ -94,18 +98,19 @@ def _has_seccomp(reasons: dict[str, str]) -> bool:
 
 
 def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, bool]:
-    # A folder that is not absolute is the project's own.
-    folders = [folder for folder in (path or os.defpath).split(os.pathsep) if folder.startswith("/")]
+    searched = (path or os.defpath).split(os.pathsep)
+    folders = [folder for folder in searched if not _may_be_of_commands(folder)]
     program = shutil.which("bwrap", path=os.pathsep.join(folders))
     if program is None:
-        reasons["bubblewrap"] = "bwrap is not installed"
+        theirs = shutil.which("bwrap", path=os.pathsep.join(one for one in searched if one not in folders))
+        reasons["bubblewrap"] = "bwrap is not installed" + (f" ({theirs} may be a command's)" if theirs else "")
         return None, False
     base = (program, *ISOLATION, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-    failure = _failure_of((*base, "--unshare-net", "true"))
+    failure = _failure_of((*base, "--unshare-net", "true"), folders)
     if failure is None:
         return program, True
     reasons["network namespace"] = failure
-    failure = _failure_of((*base, "true"))
+    failure = _failure_of((*base, "true"), folders)
     if failure is None:
         return program, False
     reasons["bubblewrap"] = failure
@@ -115,10 +120,28 @@ def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, b
     return None, False
 
 
+def _may_be_of_commands(folder: str) -> bool:
+    """Whether a command of some session may have put a program there: in the project, in a virtual environment, in
+    what npm fills. It would be run outside of any sandbox. A folder that is not absolute is the project's own.
+    """
+    if not folder.startswith("/"):
+        return True
+    real = os.path.realpath(folder)
+    if is_below_any(real, _SYSTEM):
+        return False
+    if os.path.exists(f"{os.path.dirname(real)}/pyvenv.cfg") or "node_modules" in real.split("/"):
+        return True
+    try:
+        here = Path.cwd()
+    except OSError:
+        return False
+    return is_below(real, str(repository_root(here) or real_path(here)))
+
+
 def try_seatbelt(program: str, reasons: dict[str, str]) -> str | None:
     """The program that confines on macOS, None where it fails."""
     failure = _failure_of(
-        (program, "-p", "(version 1)(allow default)(deny file-write*)", "--", "/usr/bin/true")
+        (program, "-p", "(version 1)(allow default)(deny file-write*)", "--", "/usr/bin/true"), ()
     )
     if failure is None:
         return program
@@ -126,13 +149,13 @@ def try_seatbelt(program: str, reasons: dict[str, str]) -> str | None:
     return None
 
 
-def _failure_of(words: tuple[str, ...]) -> str | None:
-    """Why a command fails, None when it does not."""
+def _failure_of(words: tuple[str, ...], folders: Iterable[str]) -> str | None:
+    """Why a command fails, None when it does not. `folders` are where it looks for programs."""
     try:
         done = subprocess.run(
             words,
             cwd="/",
-            env={"PATH": os.environ.get("PATH", os.defpath)},
+            env={"PATH": os.pathsep.join((*folders, os.defpath))},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,

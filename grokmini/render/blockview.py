@@ -10,7 +10,7 @@ from grokmini.render.figures import count_text, money_text, plural, seconds_text
 from grokmini.render.lines import PLAIN, Line, Span, Style, line_of
 from grokmini.render.look import DIM, FAILURE, PROMPT, WARNING, Look
 from grokmini.render.markdown import wrap_lines
-from grokmini.render.spans import hanging, wrap_spans
+from grokmini.render.spans import fact_lines, hanging
 from grokmini.text.sanitise import sanitise
 from grokmini.text.width import cut_to_width
 
@@ -48,7 +48,7 @@ def session_lines(event: SessionStarted, width: int, look: Look, home: str = "")
     facts = [f"grokmini {event.version}", event.model, where, f"sandbox {event.sandbox}"]
     if event.resumed:
         facts.append("resumed")
-    return wrap_spans((Span(look.glyphs.dot.join(fact for fact in facts if fact), DIM),), width)
+    return fact_lines(facts, look.glyphs.dot, DIM, width)
 
 
 def turn_lines(event: TurnEnded, width: int, look: Look, hint: str = "") -> list[Line]:
@@ -70,7 +70,7 @@ def turn_lines(event: TurnEnded, width: int, look: Look, hint: str = "") -> list
         lines += notice_lines(
             "warning", f"refused for want of permission: {', '.join(event.denied)}", width, look
         )
-    return [*lines, *wrap_spans((Span(_figures(event, look, hint), DIM),), width)]
+    return [*lines, *fact_lines(_figures(event, hint), look.glyphs.dot, DIM, width)]
 
 
 def _ending(event: TurnEnded) -> str:
@@ -83,7 +83,7 @@ def _ending(event: TurnEnded) -> str:
     return f"ended in an error{f': {event.reason}' if event.reason else ''}"
 
 
-def _figures(event: TurnEnded, look: Look, hint: str) -> str:
+def _figures(event: TurnEnded, hint: str) -> list[str]:
     facts = [seconds_text(event.seconds), plural(event.rounds, "step")]
     if event.usage.total:
         facts.append(f"{count_text(event.usage.total)} tokens")
@@ -91,6 +91,4 @@ def _figures(event: TurnEnded, look: Look, hint: str) -> str:
         facts.append(money_text(event.cost_usd))
     if event.files_changed:
         facts.append(f"{plural(event.files_changed, 'file')} changed")
-    if hint:
-        facts.append(hint)
-    return look.glyphs.dot.join(facts)
+    return [*facts, hint]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from grokmini.render.lines import EMPTY, Line, Span, indented, join_spans
+from grokmini.render.lines import EMPTY, Line, Span, Style, indented, join_spans
 from grokmini.text.width import cell_width, cut_to_width
 from grokmini.text.wrap import wrap_ranges
 
@@ -47,6 +47,18 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
             at += 1
         lines.append(Line(tuple(pieces)))
     return lines
+
+
+def fact_lines(facts: Iterable[str], dot: str, style: Style, width: int) -> list[Line]:
+    """Short facts with a dot between them, in as many lines as they need; no line breaks within one that fits."""
+    rows: list[str] = []
+    for fact in filter(None, facts):
+        longer = f"{rows[-1]}{dot}{fact}" if rows else ""
+        if longer and cell_width(longer) <= width:
+            rows[-1] = longer
+        else:
+            rows.append(fact)
+    return [line for row in rows for line in wrap_spans((Span(row, style),), width)]
 
 
 def hanging(

@@ -27,7 +27,7 @@ from grokmini.protocol.model import Usage
 from grokmini.render.blockview import prompt_lines
 from grokmini.render.lines import Line, Span, ansi, line_of
 from grokmini.render.look import DIM, Look
-from grokmini.render.spans import wrap_spans
+from grokmini.render.spans import fact_lines
 from grokmini.render.toolview import Preview
 from grokmini.render.transcript import Shown, Transcript
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
@@ -255,8 +255,7 @@ class InlineApp:
 
     def _welcome(self) -> None:
         self._welcomed = True
-        spans = (Span(self._look.spelled(WELCOME), DIM),)
-        self._screen.commit(wrap_spans(spans, self._screen.size.columns))
+        self._screen.commit(fact_lines(WELCOME, self._look.glyphs.dot, DIM, self.width))
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
 

@@ -10,7 +10,7 @@ from grokmini.protocol.commands import Shutdown
 from grokmini.protocol.errors import ExitCode
 from grokmini.repl.ports import Handle
 
-WELCOME = "/ commands · @ files · ! shell · Ctrl-J newline · Ctrl-D leaves"
+WELCOME = ("/ commands", "@ files", "! shell", "Ctrl-J newline", "Ctrl-D leaves")
 SESSION_ENDED = "! the session ended by itself: grokmini --debug tells more"
 NOT_CLOSED = "! the former session was not closed in time"
 CLOSE_SECONDS = 20.0

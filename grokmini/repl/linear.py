@@ -30,6 +30,7 @@ from grokmini.render.blockview import notice_lines
 from grokmini.render.linear import LinearView
 from grokmini.render.lines import Line, line_of
 from grokmini.render.look import DIM, Look
+from grokmini.render.spans import fact_lines
 from grokmini.render.toolview import Preview
 from grokmini.repl.commands.expand import HINT
 from grokmini.repl.commands.result import Copy, Pick
@@ -292,7 +293,7 @@ class LinearApp:
     def _welcome(self) -> None:
         """The first lines are there: from now on there is somebody to talk to."""
         self._welcomed = True
-        self._screen.print([line_of(self._look.spelled(WELCOME), DIM)])
+        self._screen.print(fact_lines(WELCOME, self._look.glyphs.dot, DIM, self._width))
         if self._options.first_prompt:
             self._submissions.prompt(self._options.first_prompt)
         self._keyboard.listen()

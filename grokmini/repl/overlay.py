@@ -111,8 +111,9 @@ class Overlay:
         shown = lines[self._top : self._top + self._page]
         last = min(len(lines), self._top + self._page)
         rows = f"{last}/{len(lines)}"
-        text = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
-        for shorter in (f"  {lead}PgDn {rows}", f"{lead}PgDn", f"PgDn {rows}"):
+        full = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
+        text = f"{full}{look.glyphs.dot}d whole diff" if self.asked.diff else full
+        for shorter in (full, f"  {lead}PgDn {rows}", f"{lead}PgDn", f"PgDn {rows}"):
             text = text if cell_width(text) <= width else shorter
         return [*shown, line_of(cut_to_width(text, width), DIM)]
 

@@ -32,7 +32,11 @@ from tests.repl.scripted_session import Figures, ScriptedFactory, ScriptedSessio
 
 
 async def result_of(
-    text: str, *, state: SessionState | None = None, session: ScriptedSession | None = None
+    text: str,
+    *,
+    state: SessionState | None = None,
+    session: ScriptedSession | None = None,
+    width: int = 80,
 ) -> Result:
     """What `/text` gives back."""
     slash = classify(text)
@@ -40,7 +44,8 @@ async def result_of(
     row = table.find(slash.name)
     assert row is not None
     opened = (session or ScriptedSession()).opened
-    return await table.load(row)(slash.argument, CommandContext(opened, ScriptedFactory(), state or started()))
+    context = CommandContext(opened, ScriptedFactory(), state or started(), width)
+    return await table.load(row)(slash.argument, context)
 
 
 def started(cwd: str = "/work") -> SessionState:
@@ -91,6 +96,15 @@ async def test_help_names_every_command_and_fits_eighty_columns() -> None:
     shown = rows(await result_of("/help"))
     assert all(any(line.startswith(f"/{row.name}") for line in shown) for row in table.COMMANDS)
     assert max(map(len, shown)) <= 80
+
+
+async def test_help_is_broken_between_words_where_it_is_narrow() -> None:
+    wide = rows(await result_of("/help", width=80))
+    narrow = rows(await result_of("/help", width=40))
+    assert max(map(len, narrow)) <= 40
+    assert " ".join(narrow).split() == " ".join(wide).split()
+    at = narrow.index("/sandbox [name]")
+    assert narrow[at + 1 : at + 3] == ["  show or change what confines commands", "/new"]
 
 
 async def test_settings_are_commands_to_the_session() -> None:

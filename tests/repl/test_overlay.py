@@ -10,6 +10,7 @@ from grokmini.render.lines import plain
 from grokmini.render.look import Look
 from grokmini.repl.overlay import Overlay
 from grokmini.repl.question import GUARD
+from grokmini.text.diff import unified_diff
 from tests.repl.scripted_session import OPTIONS
 
 ASKED = PermissionAsked("q1", "c1", "Run this?", "rm -rf build", OPTIONS, ("in ~/shop",))
@@ -50,6 +51,13 @@ def test_a_long_question_scrolls_above_its_answers_to_its_last_row() -> None:
     assert rows(overlay, room=12)[6] == "  step 49"
     overlay.scroll(-1000)
     assert rows(overlay, room=12) == first
+
+
+def test_a_long_diff_names_the_key_that_shows_it_whole() -> None:
+    diff = unified_diff("", "".join(f"line {number}\n" for number in range(50)), "f")
+    overlay = Overlay(PermissionAsked("q1", "c1", "Write f?", "f", OPTIONS, (), diff), 0, 0)
+    assert "  rows 1-7 of 51 · PgUp PgDn scroll · d whole diff" in rows(overlay, room=12)
+    assert any(row.endswith(" of 51 · PgUp PgDn scroll") for row in rows(overlay, width=40, room=12))
 
 
 def test_of_a_long_command_the_middle_is_folded_and_its_end_and_the_details_are_seen_at_once() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from grokmini.render.lines import Line, Span, line_of
+from grokmini.render.lines import EMPTY, Line, Span
 from grokmini.render.look import BOLD
+from grokmini.render.spans import hanging, wrap_spans
 from grokmini.repl.commands.result import CommandContext, Say, say_lines
-from grokmini.repl.commands.table import COMMANDS
+from grokmini.repl.commands.table import COMMANDS, CommandRow
+
+NARROW = 60
+"""Columns below which there is no room for two columns of words."""
 
 _KEYS = (
-    ("Enter", "sends; while a turn runs it queues; on an empty line it sends"),
-    ("", "the top queued prompt now"),
+    ("Enter", "sends; while a turn runs it queues; on an empty line it sends the top queued prompt now"),
     ("Ctrl-J", "newline; also Alt-Enter, Shift-Enter, backslash Enter"),
     ("Up, Down", "what was sent before; Up takes the newest queued prompt back"),
     ("Ctrl-R", "search in what was sent before; Ctrl-S the other way"),
@@ -32,13 +35,30 @@ _KEYS = (
 
 
 async def run(argument: str, context: CommandContext) -> Say:
-    """Every command and key, one a line."""
-    heads = [f"/{row.name} {row.arguments}".rstrip() for row in COMMANDS]
-    width = max(len(head) for head in (*heads, *(key for key, _ in _KEYS))) + 2
-    lines: list[Line] = []
-    for head, row in zip(heads, COMMANDS, strict=True):
-        also = f" (also {', '.join('/' + alias for alias in row.aliases)})" if row.aliases else ""
-        lines.append(Line((Span(head.ljust(width), BOLD), Span(row.summary + also))))
-    lines.append(line_of(""))
-    lines += [Line((Span(key.ljust(width), BOLD), Span(meaning))) for key, meaning in _KEYS]
-    return say_lines(lines)
+    """Every command and key, one a line if it fits."""
+    named = [(f"/{row.name} {row.arguments}".rstrip(), _meaning(row)) for row in COMMANDS]
+    left = max(len(head) for head, _ in (*named, *_KEYS)) + 2
+    return say_lines(
+        [
+            *(line for row in named for line in _row(*row, left, context.width)),
+            EMPTY,
+            *(line for row in _KEYS for line in _row(*row, left, context.width)),
+        ]
+    )
+
+
+def _meaning(row: CommandRow) -> str:
+    also = f" (also {', '.join('/' + alias for alias in row.aliases)})" if row.aliases else ""
+    return row.summary + also
+
+
+def _row(head: str, meaning: str, left: int, width: int) -> list[Line]:
+    """What it is called and what it does: side by side, or below each other where that is too narrow."""
+    text = (Span(meaning),)
+    if width >= NARROW:
+        return hanging(lambda inner: wrap_spans(text, inner), Span(head.ljust(left), BOLD), width)
+    lead = Span("  ")
+    return [
+        *wrap_spans((Span(head, BOLD),), width),
+        *hanging(lambda inner: wrap_spans(text, inner), lead, width),
+    ]

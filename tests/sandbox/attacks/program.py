@@ -27,7 +27,7 @@ from typing import Any
 LIBC = ctypes.CDLL(None, use_errno=True)
 P: dict[str, Any] = {}
 X86 = os.uname().machine == "x86_64"
-SECONDS = 10
+SECONDS = 60
 
 
 def syscall(*words: Any) -> int:
@@ -112,7 +112,11 @@ def descriptors(pid: str) -> list[str]:
 
 def w11() -> bool:
     for fd in os.listdir(f"/proc/{P['agent']}/fd"):
-        if os.readlink(f"/proc/{P['agent']}/fd/{fd}").endswith("/w11"):
+        try:
+            target = os.readlink(f"/proc/{P['agent']}/fd/{fd}")
+        except FileNotFoundError:  # closed meanwhile
+            continue
+        if target.endswith("/w11"):
             return write(f"/proc/{P['agent']}/fd/{fd}")
     return False
 

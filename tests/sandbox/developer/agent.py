@@ -26,7 +26,7 @@ from tests.sandbox.developer.table import ROWS
 
 PROFILES = {"W": "workspace", "RO": "read-only", "S": "strict"}
 CACHES = ("PIP_CACHE_DIR", "npm_config_cache", "CARGO_HOME", "GOCACHE")
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 def prepare(base: Path, env: dict[str, str]) -> None:

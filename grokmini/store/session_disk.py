@@ -58,7 +58,8 @@ class SessionDisk:
         self._history: list[Stored] = []
         self._written = 0
         self._whole = False
-        self._in_file: int | None = 0
+        self._in_file = 0  # bytes of the history's file when it was written last
+        self._extendable = True  # whether these are the beginning of the history as it is
         self._events: list[bytes] = []
         self._event_bytes = 0
         self.events_lost = 0
@@ -69,6 +70,7 @@ class SessionDisk:
         self._summary_exists = not new
         self._worth_keeping = not new
         self._lock: DriverLock | None = None
+        self._lock_lost = False
         self._files: tuple[AppendFile, AppendFile | None] | None = None
         self._new_names = False
         self._taken_over: SessionBusyError | None = None
@@ -79,7 +81,7 @@ class SessionDisk:
         self._history = list(items)
         self._written = len(self._history)
         self._whole = changed
-        self._in_file = None if changed else size_of(self.directory / HISTORY)
+        self._in_file, self._extendable = size_of(self.directory / HISTORY), not changed
 
     def add_item(self, stored: Stored) -> None:
         """One more item of the history."""
@@ -89,7 +91,7 @@ class SessionDisk:
     def replace_items(self, items: Iterable[Stored]) -> None:
         """A whole new history."""
         self._history = list(items)
-        self._whole, self._in_file = True, None
+        self._whole, self._extendable = True, False
         self._worth_keeping = self._worth_keeping or any(map(is_users_own, self._history))
 
     def add_events(self, records: Iterable[EventRecord]) -> None:
@@ -117,14 +119,29 @@ class SessionDisk:
             raise self._taken_over
         if self._lock is not None and self._lock.is_lost():
             self._lock.release()
-            self._lock = None
+            self._lock, self._lock_lost = None, True
         if self._lock is None:
             if make:
                 make_group(self._root, Path(self._summary.cwd))
                 make_private_directory(self.directory)
-            self._lock = DriverLock.acquire(self.directory, remote=self._remote)
+            self._lock = self._locked()
             _remove_leftovers(self.directory)
             self._new_names = True
+
+    def _locked(self) -> DriverLock:
+        """The lock, taken. Who had it and lost it (its file was removed) writes nothing over what another wrote."""
+        try:
+            lock = DriverLock.acquire(self.directory, remote=self._remote)
+        except SessionBusyError as error:
+            if self._lock_lost:
+                self._taken_over = error
+            raise
+        if self._lock_lost and size_of(self.directory / HISTORY) > self._in_file:
+            lock.release()
+            self._taken_over = SessionBusyError(self.directory.name, "one that went on with it meanwhile")
+            raise self._taken_over
+        self._lock_lost = False
+        return lock
 
     @property
     def by_lease(self) -> bool:
@@ -205,7 +222,7 @@ class SessionDisk:
     def _open(self) -> tuple[AppendFile, AppendFile | None]:
         self.acquire()
         if self._files is not None and any(file.is_gone() for file in self._files if file is not None):
-            self._in_file = None
+            self._extendable = False
             raise FileNotFoundError(
                 errno.ENOENT, "the session's files were moved or deleted", str(self.directory)
             )
@@ -244,8 +261,7 @@ class SessionDisk:
     def _extend(self, history: AppendFile) -> None:
         appended = history.append([encode_stored(stored) for stored in self._history[self._written :]])
         self._written += appended.lines
-        if self._in_file is not None:
-            self._in_file = history.size()
+        self._in_file = history.size()
         if appended.error is not None:
             raise appended.error
 
@@ -254,7 +270,7 @@ class SessionDisk:
         try:
             history.sync()
         except OSError:
-            self._in_file = None
+            self._extendable = False
             raise
 
     def _write_whole(self, history: AppendFile) -> None:
@@ -265,11 +281,11 @@ class SessionDisk:
         try:
             replace_file(self.directory / HISTORY, lines)
         except OSError as error:
-            if error.errno not in _NO_ROOM or self._in_file is None or history.size() < self._in_file:
+            if error.errno not in _NO_ROOM or not self._extendable or history.size() < self._in_file:
                 raise
         else:
             self._written = len(self._history)
-            self._in_file = size_of(self.directory / HISTORY)
+            self._in_file, self._extendable = size_of(self.directory / HISTORY), True
             self._close_files()
         self._whole = False
 

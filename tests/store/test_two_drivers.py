@@ -7,12 +7,16 @@ import sys
 from itertools import groupby
 from pathlib import Path
 
-from grokmini.protocol.events import EventRecord, TextDelta
+import pytest
+
+from grokmini.protocol.events import EventRecord, Notice, TextDelta
 from grokmini.protocol.items import AssistantItem, UserItem
+from grokmini.store.driver_lock import SessionBusyError
 from grokmini.store.follow import UpdatesTail
+from grokmini.store.layout import DRIVER_LOCK, HISTORY
 from grokmini.store.sessions import SessionStore
 from grokmini.store.updates import read_updates
-from tests.store.ground import REPOSITORY, prompt, stored_session
+from tests.store.ground import REPOSITORY, prompt, stored_session, tell
 from tests.waiting import SECONDS
 
 ROUNDS, ALL_ROUNDS = 4, 50
@@ -64,6 +68,44 @@ async def test_rivals_never_interleave_and_each_finds_all_that_the_other_wrote(
     assert [record.seq for record in stored] == sorted({record.seq for record in stored})
     texts = [record.event.text for record in stored if isinstance(record.event, TextDelta)]
     assert texts[-2 * rounds * TURNS :] == [item.text for item in prompts]
+
+
+@pytest.mark.parametrize("is_over", [False, True], ids=["the other drives", "the other has left"])
+async def test_whose_lock_was_removed_writes_nothing_over_what_another_wrote(
+    tmp_path: Path, is_over: bool
+) -> None:
+    session = await stored_session(tmp_path, START)
+    first = SessionStore(tmp_path).open(session.session_id)
+    notices: list[Notice] = []
+    first.files.on_trouble = notices.append
+    (session.directory / DRIVER_LOCK).unlink()
+    other = SessionStore(tmp_path).open(session.session_id)
+    tell(other, START)
+    assert await other.files.flush(durable=True)
+    if is_over:
+        await other.files.close()
+    history = (session.directory / HISTORY).read_bytes()
+    first.files.replace([prompt(9)])
+    assert not await first.files.flush()
+    first.files.append(prompt(10))
+    assert not await first.files.flush()
+    await other.files.close()
+    assert not await first.files.flush()
+    await first.files.close()
+    assert (session.directory / HISTORY).read_bytes() == history
+    assert [notice.code for notice in notices] == ["not_saving"]
+    assert "in another grokmini" in notices[0].text
+
+
+async def test_a_lock_that_was_removed_is_taken_again(tmp_path: Path) -> None:
+    session = await stored_session(tmp_path, START)
+    first = SessionStore(tmp_path).open(session.session_id)
+    (session.directory / DRIVER_LOCK).unlink()
+    first.files.append(prompt(START))
+    assert await first.files.flush(durable=True)
+    with pytest.raises(SessionBusyError):
+        SessionStore(tmp_path).open(session.session_id)
+    await first.files.close()
 
 
 async def test_who_waits_for_a_session_gets_all_that_its_driver_had_not_written_yet(tmp_path: Path) -> None:

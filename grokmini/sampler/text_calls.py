@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from grokmini.protocol.codec import decode_json
+from grokmini.text.parameter_tags import read_parameters
 
 if TYPE_CHECKING:
     import ast
 
+LOOKED_AT: Final = 400
+"""Characters of what may become a call by which that is told."""
 MAX_HELD: Final = 500_000
 """Characters that are held back at most: a reply without end must come to whoever looks for repetition."""
 _TAG: Final = "<tool_call>"
@@ -25,8 +28,9 @@ _MARK: Final = "[TOOL_CALLS]"
 _CLOSERS: Final = {_TAG: "</tool_call>", **dict.fromkeys(_FENCES, "\n```")}
 _OPENERS: Final = (_TAG, *_FENCES, _MARK)
 _KEYS: Final = ("name", "function", "type", "arguments", "parameters")
-_FUNCTION: Final = re.compile(r"<function=([\w.-]+)>(.*?)</function>", re.DOTALL)
-_PARAMETER: Final = re.compile(r"<parameter=([\w-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+_FUNCTION: Final = re.compile(r"\s*<function=([\w.-]+)>")
+_FUNCTION_END: Final = "</function>"
+_KEY: Final = re.compile(r'\{\s*"?(\w*)("?)')
 _NAMED: Final = re.compile(
     r'\{\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*(\{.*\})\s*\}', re.DOTALL
 )
@@ -47,18 +51,21 @@ class TextCalls:
     def __init__(self, tools: Set[str]) -> None:
         self._tools = tools
         self._held = ""
+        self._from = 0
+        """How much of what is held is decided."""
         self._new: list[str] = []
         self._wait = 0
         """Characters that have to come before it is worth looking again at a long call."""
         self._at_start = True
         self._said = False
+        self._gave_up = False
         self._calls: list[WrittenCall] = []
         self._fence = ""
         self._fenced: list[WrittenCall] = []
 
     def feed(self, piece: str) -> str:
         """The text that is certain to be text by now."""
-        if not self._held and not self._at_start and "\n" not in piece and "<" not in piece:
+        if self._gave_up or (not (self._held or self._at_start) and "\n" not in piece and "<" not in piece):
             return piece
         self._new.append(piece)
         self._wait -= len(piece)
@@ -67,6 +74,9 @@ class TextCalls:
         self._gather()
         text = self._decided(whole=False)
         self._wait = len(self._held) // 20
+        if len(self._held) > MAX_HELD:
+            self._gave_up = True
+            text += self.release()
         return text
 
     def finish(self) -> tuple[str, list[WrittenCall]]:
@@ -78,7 +88,8 @@ class TextCalls:
     def release(self) -> str:
         """Everything held back, as text: the server did take the calls out."""
         self._gather()
-        return self._fence + self._held
+        text, self._fence, self._held, self._fenced = self._fence + self._held, "", "", []
+        return text
 
     def _gather(self) -> None:
         self._held += "".join(self._new)
@@ -87,28 +98,31 @@ class TextCalls:
     def _decided(self, *, whole: bool) -> str:
         """Take all that is decided from what is held; `whole` when nothing more can come."""
         given: list[str] = []
-        while self._held:
-            taken = self._block(whole) if self._at_start else 0
-            if taken is None:
+        while self._from < len(self._held):
+            end = self._block(whole) if self._at_start else self._from
+            if end is None:
                 break
-            if not taken:
+            if end == self._from:
                 text = self._line(whole)
                 if not text:
                     break
                 given.append(self._behind_fence(text))
                 self._said = self._said or not text.isspace()
+            else:
+                self._from = end
+        self._held, self._from = self._held[self._from :], 0
         return "".join(given)
 
     def _line(self, whole: bool) -> str:
         """Take the rest of a line, as far as no call begins in it."""
-        end = self._held.find("\n") + 1 or len(self._held)
-        at = self._held.find(_TAG, 1 if self._at_start else 0, end)
-        keep = 0
+        held, begin = self._held, self._from
+        end = held.find("\n", begin) + 1 or len(held)
+        at = held.find(_TAG, begin + 1 if self._at_start else begin, end)
         if at >= 0:
             end = at
-        elif not whole and self._held[end - 1] != "\n":
-            keep = next((n for n in range(len(_TAG) - 1, 0, -1) if self._held.endswith(_TAG[:n])), 0)
-        text, self._held = self._held[: end - keep], self._held[end - keep :]
+        elif not whole and held[end - 1] != "\n":
+            end -= next((n for n in range(len(_TAG) - 1, 0, -1) if held.endswith(_TAG[:n], begin)), 0)
+        text, self._from = held[begin:end], end
         self._at_start = at >= 0 or text.endswith("\n") or (self._at_start and not text)
         return text
 
@@ -121,36 +135,43 @@ class TextCalls:
         return fence + text
 
     def _block(self, whole: bool) -> int | None:
-        """Take the calls that the held text begins with; how much that was, None when it cannot be known yet."""
-        start = self._held.lstrip(" \t")
-        opener = next((mark for mark in _OPENERS if start.startswith(mark)), "")
+        """Take the calls that begin here; where they end, None when it cannot be known yet."""
+        held, begin = self._held, self._from
+        start = next((n for n in range(begin, len(held)) if held[n] not in " \t"), len(held))
+        opener = next((mark for mark in _OPENERS if held.startswith(mark, start)), "")
         if not opener:
-            if not whole and any(mark.startswith(start) for mark in _OPENERS):
+            if not whole and any(mark.startswith(held[start : start + len(mark)]) for mark in _OPENERS):
                 return None
-            if self._said or self._calls or start[:1] not in ("{", "["):
-                return 0
-        closer = _CLOSERS.get(opener, "")
-        end = start.find(closer, len(opener)) if closer else -1
+            if self._said or self._calls or held[start : start + 1] not in ("{", "["):
+                return begin
+        inner = start + len(opener)
+        body_end, end = self._ends(opener, inner)
         if end < 0 and not whole:
-            begun = start[len(opener) :].lstrip()
-            return None if len(begun) < MAX_HELD and self._plausible(begun) else 0
-        calls = _read(start[len(opener) : end if end >= 0 else None].strip(), self._tools)
+            return None if self._plausible(held[inner : inner + LOOKED_AT].lstrip()) else begin
+        if end < 0:
+            body_end = end = len(held)
+        calls = _read(held[inner:body_end].strip(), self._tools)
         if not calls:
-            return 0
-        size = len(self._held) - (len(start) - end - len(closer) if end >= 0 else 0)
-        taken, self._held = self._held[:size], self._held[size:]
+            return begin
         if opener in _FENCES:
-            self._fence, self._fenced = self._fence + taken, [*self._fenced, *calls]
+            self._fence, self._fenced = self._fence + held[begin:end], [*self._fenced, *calls]
         else:
             self._calls += calls
-        return size
+        return end
+
+    def _ends(self, opener: str, inner: int) -> tuple[int, int]:
+        """Where the inside of a block and the block end, -1 while that is not there; a tag ends where the next begins."""
+        closer = _CLOSERS.get(opener, "")
+        following = self._held.find(_TAG, inner) if opener == _TAG else -1
+        closing = (
+            self._held.find(closer, inner, following if following >= 0 else len(self._held)) if closer else -1
+        )
+        return (closing, closing + len(closer)) if closing >= 0 else (following, following)
 
     def _plausible(self, begun: str) -> bool:
         """Whether a text that begins like this can become a call."""
         begun = begun.removeprefix("[").lstrip()
-        if begun.startswith("{"):
-            key = re.match(r'\{\s*"?(\w*)("?)', begun)
-            assert key is not None
+        if key := _KEY.match(begun):
             return key[1] in _KEYS if key[2] else any(known.startswith(key[1]) for known in _KEYS)
         if "<function=".startswith(begun[:10]):
             return True
@@ -198,14 +219,18 @@ def _of_entry(entry: Any) -> WrittenCall | None:
 
 
 def _as_tags(text: str) -> Iterable[WrittenCall]:
-    """`<function=NAME><parameter=KEY>VALUE</parameter></function>`."""
-    if _FUNCTION.sub("", text).strip():
-        return ()
-    found = _FUNCTION.findall(text)
-    return [
-        WrittenCall(name, msgspec.json.encode(dict(_PARAMETER.findall(inner))).decode())
-        for name, inner in found
-    ]
+    """`<function=NAME><parameter=KEY>VALUE</parameter></function>`, one or several."""
+    calls: list[WrittenCall] = []
+    at = 0
+    while at < len(text):
+        opening = _FUNCTION.match(text, at)
+        end = text.find(_FUNCTION_END, opening.end()) if opening else -1
+        if opening is None or end < 0:
+            return ()
+        parameters, _ = read_parameters(text[opening.end() : end])
+        calls.append(WrittenCall(opening[1], msgspec.json.encode(parameters).decode()))
+        at = end + len(_FUNCTION_END)
+    return calls
 
 
 def _as_broken_json(text: str) -> Iterable[WrittenCall]:

@@ -11,16 +11,17 @@ import re
 from typing import Any, Final
 
 from grokmini.protocol.codec import clean_surrogates
+from grokmini.text.parameter_tags import read_parameters
 from grokmini.tools.unreadable import UnreadableError
 
 MAX_DEPTH: Final = 64
 
-_FENCE: Final = re.compile(r"\A\s*```[a-zA-Z]*\s*\n?(.*?)\n?\s*```\s*\Z", re.DOTALL)
+_FENCE: Final = "```"
+_LANGUAGE: Final = re.compile(r"[a-zA-Z]*\s*")
 _SPACE: Final = re.compile(r"(?:\s|\\+[nrt])+")
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _TRAILER: Final = re.compile(r"(?:\s|\\+[nrt]|[}\]`]|</[A-Za-z_=|]+>)*\Z")
-_TAGGED: Final = re.compile(r"<parameter=([A-Za-z_][A-Za-z0-9_-]*)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _AROUND_TAGS: Final = re.compile(r"(?:\s|</?(?:tool_call|function(?:=[A-Za-z0-9_-]+)?)>)*\Z")
 
 _CONSTANTS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
@@ -56,18 +57,29 @@ def read_lenient(text: str) -> Repaired:
 
 
 def _read_tags(text: str) -> dict[str, str] | None:
-    found = _TAGGED.findall(text)
-    if not found or not _AROUND_TAGS.match(_TAGGED.sub("", text)):
+    found, around = read_parameters(text)
+    if not found or not _AROUND_TAGS.match(around):
         return None
-    return dict(found)
+    return found
+
+
+def _without_fence(text: str) -> str | None:
+    """What stands in the code fence that the whole text is; None when it is none."""
+    text = text.strip()
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return None
+    inner = text[len(_FENCE) : -len(_FENCE)]
+    language = _LANGUAGE.match(inner)
+    return inner[language.end() if language else 0 :].rstrip()
 
 
 class _Reader:
     def __init__(self, text: str) -> None:
         self.repairs: list[str] = []
-        if fence := _FENCE.match(text):
+        inner = _without_fence(text)
+        if inner is not None:
             self.repairs.append("a code fence")
-            text = fence[1]
+            text = inner
         self._text = text
         self._at = 0
 

@@ -45,6 +45,7 @@ async def answer(script: Reply, *, marked: bool | None = None, tools: bool = Tru
         (f"<tool_call>\n{JSON}\n</tool_call>", "", [READ]),
         (f"I look.\n<tool_call>{JSON}</tool_call>\n<tool_call>{RUN}", "I look.\n\n", [READ, "run"]),
         (f"I look. <tool_call>{JSON}</tool_call>", "I look. ", [READ]),
+        (f"<tool_call>{JSON}\n<tool_call>{RUN}\n</tool_call>", "", [READ, "run"]),
         (
             "<tool_call><function=read_file><parameter=target_file>\na.py\n</parameter></function></tool_call>",
             "",
@@ -176,4 +177,16 @@ def test_42_a_long_call_in_small_pieces_costs_in_proportion() -> None:
             reader.feed(piece)
         reader.feed('"}}')
 
-    assert growth(read, 400_000) < LINEAR
+    assert growth(read, 100_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    "part", ["word word\n", "<tool_call>{", "```json\n{", "<function=read_file>", "{", "`", "<"]
+)
+def test_42_any_text_at_once_costs_in_proportion(part: str) -> None:
+    def read(size: int) -> None:
+        reader = TextCalls(TOOLS)
+        reader.feed(part * size)
+        reader.finish()
+
+    assert growth(read, 20_000) < LINEAR

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from grokmini.protocol.errors import ToolError, ToolErrorKind
 from grokmini.tools.arguments import decode_arguments
 from grokmini.tools.lenient_json import read_lenient
 from grokmini.tools.unreadable import UnreadableError
+from tests.cost import LINEAR, growth
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -225,3 +227,15 @@ def test_no_text_breaks_the_decoder(raw: str) -> None:
         decode_arguments(raw, Args)
     except ToolError as error:
         assert error.kind is ToolErrorKind.INVALID_ARGUMENTS
+
+
+@pytest.mark.parametrize(
+    "part", ["<parameter=a>", "<parameter=a></parameter>", "``` ", "{", "'", "\\", " ", "\\n"]
+)
+@pytest.mark.parametrize("begin", ["", '{"path": "a"', "```"])
+def test_arguments_without_sense_cost_in_proportion(begin: str, part: str) -> None:
+    def read(size: int) -> None:
+        with suppress(ToolError):
+            decode_arguments(begin + part * size + "x", Args)
+
+    assert growth(read, 40_000) < LINEAR

@@ -160,7 +160,7 @@ class TextCalls:
         return end
 
     def _ends(self, opener: str, inner: int) -> tuple[int, int]:
-        """Where the inside of a block and the block end, -1 while that is not there; a tag ends where the next begins."""
+        """Where a block and what is inside of it end, -1 while that is not there; a tag ends where the next begins."""
         closer = _CLOSERS.get(opener, "")
         following = self._held.find(_TAG, inner) if opener == _TAG else -1
         closing = (

@@ -14,9 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grokmini.files.places import real_path, repository_root
+from grokmini.files.planted import unplanted
 from grokmini.sandbox.seccomp import ARCHITECTURES
-from grokmini.text.below import is_below, is_below_any
 
 _LANDLOCK_CREATE_RULESET: Final = 444
 _LANDLOCK_VERSION: Final = 1
@@ -25,7 +24,6 @@ _SECCOMP_FILTER: Final = 2
 _EFAULT: Final = 14
 _SECONDS: Final = 10.0
 _APPARMOR_RESTRICTS: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/nix/store", "/run/current-system", "/gnu/store")
 SANDBOX_EXEC: Final = "/usr/bin/sandbox-exec"
 
 ISOLATION: Final = (
@@ -98,11 +96,11 @@ def _has_seccomp(reasons: dict[str, str]) -> bool:
 
 
 def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, bool]:
-    searched = (path or os.defpath).split(os.pathsep)
-    folders = [folder for folder in searched if not _may_be_of_commands(folder)]
+    searched = path or os.defpath
+    folders = unplanted(searched)
     program = shutil.which("bwrap", path=os.pathsep.join(folders))
     if program is None:
-        theirs = shutil.which("bwrap", path=os.pathsep.join(one for one in searched if one not in folders))
+        theirs = shutil.which("bwrap", path=os.pathsep.join(set(searched.split(os.pathsep)) - set(folders)))
         reasons["bubblewrap"] = "bwrap is not installed" + (f" ({theirs} may be a command's)" if theirs else "")
         return None, False
     base = (program, *ISOLATION, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
@@ -118,24 +116,6 @@ def _try_bwrap(path: str | None, reasons: dict[str, str]) -> tuple[str | None, b
         if _APPARMOR_RESTRICTS.read_bytes().strip() == b"1":
             reasons["AppArmor"] = "it keeps programs without a profile of it from making user namespaces"
     return None, False
-
-
-def _may_be_of_commands(folder: str) -> bool:
-    """Whether a command of some session may have put a program there: in the project, in a virtual environment, in
-    what npm fills. It would be run outside of any sandbox. A folder that is not absolute is the project's own.
-    """
-    if not folder.startswith("/"):
-        return True
-    real = os.path.realpath(folder)
-    if is_below_any(real, _SYSTEM):
-        return False
-    if os.path.exists(f"{os.path.dirname(real)}/pyvenv.cfg") or "node_modules" in real.split("/"):
-        return True
-    try:
-        here = Path.cwd()
-    except OSError:
-        return False
-    return is_below(real, str(repository_root(here) or real_path(here)))
 
 
 def try_seatbelt(program: str, reasons: dict[str, str]) -> str | None:

@@ -22,7 +22,7 @@ from grokmini.session.call_runner import CallResult, CallRunner, failed, sandbox
 from grokmini.session.leave_question import leave_question
 from grokmini.session.parts import Parts
 from grokmini.session.planned import Fuse, PlannedCall
-from grokmini.tools.always import why_not_always
+from grokmini.tools.always import changeable_programs, why_not_always
 from grokmini.tools.shell_state import Leaving, ShellState
 
 
@@ -110,6 +110,12 @@ class Escalation:
         command = leaving.spec.env["GROKMINI_COMMAND"]
         return policy.profile, await asyncio.to_thread(why_not_always, command, leaving.spec, policy)
 
+    async def _changeable(self, leaving: Leaving) -> tuple[str, ...]:
+        """The programs of the command that commands inside can change."""
+        policy = await asyncio.to_thread(lambda: self._parts.runner.policy)
+        command = leaving.spec.env["GROKMINI_COMMAND"]
+        return await asyncio.to_thread(changeable_programs, command, leaving.spec, policy) if policy else ()
+
     async def _is_let_out(self, leaving: Leaving) -> bool:
         """Whether the person said "always" to it, and it still is what they said it to."""
         profile, why_once = await self._why_once(leaving)
@@ -123,8 +129,14 @@ class Escalation:
     async def _again(self, planned: PlannedCall, leaving: Leaving, first: CallResult) -> CallResult:
         """Ask, and run it outside on a yes."""
         profile, why_once = await self._why_once(leaving)
-        label = self._parts.runner.enforcement.label
-        question = leave_question(planned.ctx.call_name, leaving, first, sandbox=label, why_once=why_once)
+        question = leave_question(
+            planned.ctx.call_name,
+            leaving,
+            first,
+            sandbox=self._parts.runner.enforcement.label,
+            why_once=why_once,
+            changeable=await self._changeable(leaving),
+        )
         answer = await self._approvals.ask(question)
         if answer.decision == "allow":
             if answer.scope != "once" and not why_once:

@@ -6,7 +6,8 @@ apart what is known (the rule, the folder, the variables) and what the command s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from grokmini.protocol.events import PermissionAsked
@@ -20,29 +21,44 @@ from grokmini.tools.shell_state import Leaving
 
 MAX_OUTPUT_LINES: Final = 5
 """Lines of the first run's output that are shown, the last ones."""
+MAX_PROGRAMS: Final = 3
 MAX_SAID: Final = 150
 """Columns of the line that tells of the refusal."""
 
 
 def leave_question(
-    call_id: str, leaving: Leaving, first: CallResult, *, sandbox: str, why_once: str
+    call_id: str,
+    leaving: Leaving,
+    first: CallResult,
+    *,
+    sandbox: str,
+    why_once: str,
+    changeable: Sequence[str] = (),
 ) -> PermissionAsked:
-    """The question about a command after its `first` run; `why_once` is why "always" is not offered, if it is not."""
+    """The question about a command after its `first` run; `why_once` is why "always" is not offered, if it is not;
+    `changeable` are the programs of it that commands can change.
+    """
     return PermissionAsked(
         request_id=short_id(),
         call_id=call_id,
         title="Run it outside of the sandbox?",
         subject=sanitise(leaving.spec.env["GROKMINI_COMMAND"]),
         options=leave_options("command", always=not why_once),
-        details=tuple(sanitise(line, newlines=False) for line in _details(leaving, first, sandbox, why_once)),
+        details=tuple(
+            sanitise(line, newlines=False) for line in _details(leaving, first, sandbox, why_once, changeable)
+        ),
     )
 
 
-def _details(leaving: Leaving, first: CallResult, sandbox: str, why_once: str) -> Iterator[str]:
+def _details(
+    leaving: Leaving, first: CallResult, sandbox: str, why_once: str, changeable: Sequence[str]
+) -> Iterator[str]:
     yield f"stopped: {first.stopped.sentence}"
     yield f"in {short_path(leaving.spec.cwd)} · sandbox {sandbox}"
     if first.stopped.said:
         yield f"it printed: “{_bounded(first.stopped.said, MAX_SAID)}”"
+    for program in changeable[:MAX_PROGRAMS]:
+        yield f"runs {short_path(Path(program))}, which commands can change"
     for variable in leaving.variables:
         yield f"with {variable}"
     lines = [line for line in first.output.splitlines() if line.strip()]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.text.paths import visible_path
+from grokmini.tools.invocations import Invocations
 from grokmini.tools.programs import find_program
 from grokmini.tools.shell_parse import Command, Word, parse
 
@@ -46,6 +47,15 @@ def why_not_always(command: str, spec: CommandSpec, policy: Policy) -> str:
         return f"under {visible_path(policy.profile)} commands can change what it uses"
     judge = _Judge(spec, tuple(Path(os.path.realpath(root)) for root in writable_roots(policy)))
     return next(filter(None, map(judge.objection, script.commands)), "")
+
+
+def changeable_programs(command: str, spec: CommandSpec, policy: Policy) -> tuple[str, ...]:
+    """The programs that the command would run, by their paths, and that commands can change. Looks at the disk."""
+    from grokmini.sandbox.landlock import writable_roots
+
+    judge = _Judge(spec, tuple(Path(os.path.realpath(root)) for root in writable_roots(policy)))
+    found = dict.fromkeys(judge.changeable_program(words[0]) for words in Invocations(parse(command)).found)
+    return tuple(filter(None, found))
 
 
 class _Judge:
@@ -86,6 +96,11 @@ class _Judge:
         if path is None or self._changeable(path):
             return f"commands can change {visible_path(path or name)}"
         return ""
+
+    def changeable_program(self, name: str) -> str:
+        """Where a program is that commands can change, whatever it is; empty for others."""
+        path = str(self._spec.cwd / name) if "/" in name else find_program(name, self._spec.env.get("PATH"))
+        return path if path is not None and os.path.isfile(path) and self._changeable(path) else ""
 
     def _changeable(self, text: str) -> bool:
         """Whether a path is one that commands can write, or passes through such a folder."""

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from grokmini.config.settings import ShellSettings
 from grokmini.files.places import real_path
+from grokmini.files.planted import unplanted
 from grokmini.sandbox.environment import neutral_environment
 from grokmini.sandbox.runner import CommandRunner, CommandSpec
 from grokmini.tools.going_along import going_along
@@ -67,7 +68,7 @@ class ShellState:
         self._besides: dict[str, str] = {}
         self.env = self._neutral({})
         self.cwd = cwd
-        bash = find_program("bash", environ.get("PATH"))
+        bash = find_program("bash", os.pathsep.join(unplanted(environ.get("PATH", os.defpath))))
         self._shell = (bash, "--noprofile", "--norc", "-c") if bash else ("/bin/sh", "-c")
         self._last: tuple[bytes, dict[str, str]] = (b"", {})
         self._let_out: dict[str, CommandSpec] = {}

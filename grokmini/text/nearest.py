@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+LONGEST = 100
+"""Characters of a mistyped name that are looked at."""
+
+
 def nearest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """Up to `limit` known names close to `name`, the closest first; empty when none is close.
 
     Close means: at most a third of the letters differ (two swapped neighbours are one difference), or one of
-    the names is a beginning of the other. Case, `-` and `_` make no difference.
+    the names is a beginning of the other. Case, `-` and `_` make no difference; of a long name the beginning counts.
     """
-    wanted = _fold(name)
+    wanted = _fold(name[:LONGEST])
     if not wanted:
         return []
     scored: list[tuple[float, str]] = []

@@ -73,7 +73,7 @@ class ToolRegistry:
     def unknown(self, wire_name: str) -> ToolError:
         """The error for a call of a tool that is not there."""
         known = [tool.wire_name for tool in self._tools]
-        near = nearest(wire_name.rpartition(".")[2][:100], known)  # `functions.read_file` as well
+        near = nearest(wire_name.rpartition(".")[2], known)  # `functions.read_file` as well
         hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}."
         return ToolError(ToolErrorKind.NOT_FOUND, f"There is no tool `{wire_name[:100]}`. {hint}")
 

@@ -12,7 +12,7 @@ from grokmini import __version__
 from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs
 from grokmini.cli.find_session import find_session, session_to_follow
-from grokmini.cli.models import usable_names
+from grokmini.cli.model_choice import ModelChoice
 from grokmini.cli.root import Root
 from grokmini.cli.sandboxed import Agree, profiles_of
 from grokmini.cli.search_place import search_index
@@ -54,6 +54,8 @@ class Sessions:
         self._root = root
         self._ask = ask_about_profile
         self._last = last
+        self._choice = ModelChoice(root)
+        self._looking: asyncio.Task[object] | None = None
 
     async def start(self, model: ModelSpec) -> OpenedSession:
         """Make or open the session that the options ask for. Raises `GrokminiError`."""
@@ -102,9 +104,15 @@ class Sessions:
             watched=True,
         )
 
-    def models(self) -> Sequence[str]:
+    async def models(self) -> Sequence[str]:
         """See `SessionFactory`: no provider without a key."""
-        return usable_names(self._root.catalogue)
+        self._remember_model()
+        return await self._choice.look()
+
+    async def model_meant(self, name: str) -> tuple[str, str]:
+        """See `SessionFactory`."""
+        self._remember_model()
+        return await self._choice.meant(name)
 
     def arguments(self, command: str) -> Sequence[str]:
         """See `SessionFactory`."""
@@ -115,7 +123,7 @@ class Sessions:
                 return BUILT_IN
         if command == "mode":
             return [mode.value for mode in PermissionMode]
-        return self.models() if command == "model" else ()
+        return self._model_names() if command == "model" else ()
 
     def price(self, model: str) -> Price | None:
         """See `SessionFactory`: a model that is in no list has no price."""
@@ -162,6 +170,7 @@ class Sessions:
     async def _open(self, root: Root, model: ModelSpec, open_as: OpenAs) -> OpenedSession:
         ask, self._ask = self._ask, None
         self._last = await start_session(root, model, open_as, interactive=True, ask_about_profile=ask)
+        self._remember_model()
         return opened_of(self._last)
 
     def _as_now(self) -> Root:
@@ -178,6 +187,18 @@ class Sessions:
 
     async def _model(self) -> ModelSpec:
         return self._last.live.model if self._last is not None else await choose_model(self._root)
+
+    def _remember_model(self) -> None:
+        if self._last is not None:
+            self._choice.had(self._last.live.model.name)
+
+    def _model_names(self) -> Sequence[str]:
+        """What is known now; what servers have comes for the next time."""
+        self._remember_model()
+        if self._looking is None:
+            with suppress(RuntimeError):  # not on the event loop: nothing can be asked beside
+                self._looking = asyncio.get_running_loop().create_task(self._choice.look())
+        return self._choice.names()
 
     def _store(self) -> SessionStore:
         if self._root.places is None:

@@ -19,6 +19,7 @@ from grokmini.chat.events import ChatEvent, Repaired
 from grokmini.cli.choose_model import choose_model
 from grokmini.cli.choose_session import OpenAs, open_files
 from grokmini.cli.go_on import new_setup, setup_of
+from grokmini.cli.model_lists import ModelLists
 from grokmini.cli.moving import Mover
 from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
@@ -263,6 +264,8 @@ def _announce(base: _Base) -> None:
             context_window=live.model.context_window,
         )
     )
+    if doubt := ModelLists(root.places).doubt(live.model):
+        stream.emit(Notice("warning", f"{doubt}. /model lists what there is.", "model"))
     sandbox.begin(stream.emit)
     for warning in root.warnings:
         stream.emit(Notice("warning", join_surrogates(warning), "settings"))

@@ -102,8 +102,13 @@ class SessionFactory(Protocol):
     async def follow(self, session_id: str) -> OpenedSession:
         """Watch what another process does."""
 
-    def models(self) -> Sequence[str]:
-        """Names that `/model` accepts, for showing."""
+    async def models(self) -> Sequence[str]:
+        """Names that `/model` accepts, the one in use among them; the servers that are there are asked."""
+
+    async def model_meant(self, name: str) -> tuple[str, str]:
+        """The whole name of the model that is meant, and what speaks against it: "" for nothing. Its server may be
+        asked. Raises `UsageError` for a name that nobody knows.
+        """
 
     def arguments(self, command: str) -> Sequence[str]:
         """Names that a slash command takes, for completing; none for most. Never raises; may read small files."""

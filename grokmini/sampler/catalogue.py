@@ -65,6 +65,15 @@ class ModelCatalogue:
         hosted = (name for name, row in self.providers.items() if row.model)
         return (*self._entries, *hosted, DEMO)
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The names of the user's own entries."""
+        return tuple(self._entries)
+
+    def entry(self, name: str) -> ModelEntry:
+        """What the user wrote under that name. Raises `KeyError`."""
+        return self._entries[name]
+
     def find(self, name: str) -> ModelSpec:
         """The model of that name. Raises `UsageError` naming the nearest known ones."""
         if name in self._entries and name != DEMO:

@@ -131,7 +131,7 @@ async def test_a_new_session_keeps_mode_model_folder_and_sandbox_of_the_last(tmp
 async def test_models_to_choose_from_are_those_that_can_be_used(tmp_path: Path) -> None:
     with ModelServer() as server:
         async with session(tmp_path, server) as wired:
-            assert list(Sessions(wired.root, wired).models()) == ["demo"]
+            assert list(Sessions(wired.root, wired).arguments("model")) == ["fake-model", "demo"]
             env = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-test-0123"}
             root = load_root(Options(cwd=str(tmp_path)), env)
-            assert list(Sessions(root, wired).models()) == ["openai", "demo"]
+            assert list(Sessions(root, wired).arguments("model")) == ["openai", "demo", "fake-model"]

@@ -240,9 +240,13 @@ class ScriptedFactory:
         self.did.append(("follow", session_id))
         return (await self.new())._replace(watched=True)
 
-    def models(self) -> Sequence[str]:
+    async def models(self) -> Sequence[str]:
         """Names to choose from."""
         return self._models
+
+    async def model_meant(self, name: str) -> tuple[str, str]:
+        """Only one is doubted."""
+        return name, "the server does not list odd-model; near: old-model" if name == "odd-model" else ""
 
     def arguments(self, command: str) -> Sequence[str]:
         """Only one command takes names."""

@@ -113,8 +113,19 @@ async def test_settings_are_commands_to_the_session() -> None:
     assert await result_of("/queue clear") == commands.EditQueue("clear")
 
 
+async def test_a_model_that_its_server_does_not_list_is_told_with_what_takes_it_all_the_same() -> None:
+    assert rows(await result_of("/model odd-model")) == [
+        "! the server does not list odd-model; near: old-model.",
+        "/model odd-model once more takes it all the same.",
+    ]
+
+
 async def test_without_an_argument_they_show_what_is_set() -> None:
-    assert rows(await result_of("/model")) == ["model: test-model", "  /model other-model"]
+    assert rows(await result_of("/model")) == [
+        "model: test-model",
+        "  /model test-model  (in use)",
+        "  /model other-model",
+    ]
     assert rows(await result_of("/mode"))[0].startswith("* ask: ")
     assert rows(await result_of("/cd")) == ["folder: /work"]
     assert rows(await result_of("/queue")) == ["nothing is queued"]

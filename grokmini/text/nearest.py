@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
 LONGEST = 100
 """Characters of a mistyped name that are looked at."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from grokmini.cli.option import CommandSpec, Option
@@ -35,7 +35,7 @@ def run(parsed: Parsed) -> int:
     loaded = load_settings(places, working_folder(None), os.environ)
     for warning in loaded.warnings:
         say(f"! {warning}")
-    found = list(settings_with_origins(loaded))
+    found = [*settings_with_origins(loaded), *settings_of_environment(os.environ)]
     if parsed.flag("json"):
         import msgspec
 
@@ -62,6 +62,26 @@ def settings_with_origins(loaded: Loaded) -> Iterator[tuple[str, Any, str]]:
         shown = f"{entry.model or name} {entry.base_url}".strip()
         origins = {origin for key, origin in loaded.origins.items() if key.startswith(f"model.{name}.")}
         yield f"model.{name}", shown, ", ".join(sorted(origins))
+
+
+def settings_of_environment(env: Mapping[str, str]) -> Iterator[tuple[str, Any, str]]:
+    """What variables say of the model and of places; of a key only that it is there, of an address no password."""
+    from grokmini.sampler.catalogue import clean_base_url, load_providers
+
+    keys = ["GROKMINI_API_KEY", *(key for row in load_providers().values() for key in row.keys)]
+    said = {name: env.get(name, "").strip() for name in ("GROKMINI_MODEL", "GROKMINI_HOME")}
+    said["GROKMINI_BASE_URL"] = _without_password(clean_base_url(env.get("GROKMINI_BASE_URL", "")))
+    said |= {key: "(a key)" for key in keys if env.get(key, "").strip()}
+    for name, value in said.items():
+        if value:
+            yield name, value, "environment"
+
+
+def _without_password(url: str) -> str:
+    """The address as it is, but for who it is asked as and what is in its query."""
+    scheme, mark, rest = url.partition("?")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{host.rpartition('@')[2]}{slash}{path}"
 
 
 def _shown(value: object) -> str:

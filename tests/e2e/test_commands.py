@@ -79,6 +79,45 @@ def test_config_tells_every_value_and_its_origin(place: Place) -> None:
     assert "sk-secret" not in done.stdout + place.run("config").stdout
 
 
+def test_config_tells_what_the_environment_sets_and_shows_no_key(place: Place) -> None:
+    env = {
+        "GROKMINI_MODEL": "m",
+        "GROKMINI_BASE_URL": "http://me:sk-pass@127.0.0.1:9/v1/?key=sk-query",
+        "GROKMINI_API_KEY": "sk-own",
+        "XAI_API_KEY": "sk-xai",
+    }
+    done = place.run("config", "--json", env=env)
+    found = json.loads(done.stdout)
+    assert {name: row["value"] for name, row in found.items() if row["origin"] == "environment"} == {
+        "GROKMINI_MODEL": "m",
+        "GROKMINI_BASE_URL": "http://127.0.0.1:9/v1/",
+        "GROKMINI_API_KEY": "(a key)",
+        "XAI_API_KEY": "(a key)",
+    }
+    assert "sk-" not in done.stdout + place.run("config", env=env).stdout
+
+
+def test_models_lists_what_the_server_of_the_environment_has(place: Place) -> None:
+    with ModelServer(models=["one", "two"]) as server:
+        env = {"GROKMINI_BASE_URL": server.url, "GROKMINI_MODEL": "two"}
+        rows = json.loads(place.run("models", "--json", env=env).stdout)
+        text = place.run("models", env=env).stdout
+    assert [row["name"] for row in rows if server.url in row["note"]] == ["two", "one"]
+    assert [row["name"] for row in rows if row["in_use"]] == ["two"]
+    assert next(line for line in text.splitlines() if line.startswith("->")).endswith(", in use")
+
+
+def test_a_model_that_was_not_in_the_servers_list_is_told_at_the_start_without_asking_it(place: Place) -> None:
+    with ModelServer([reply("fine")], models=["one", "two"]) as server:
+        env = {"GROKMINI_BASE_URL": server.url}
+        place.run("models", env=env)
+        asked = len(server.requests)
+        done = place.run("-m", "ones", "-p", "hi", env=env)
+        assert [request.method for request in server.requests[asked:]] == ["POST"]
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    assert "does not list ones; near: one." in done.stderr
+
+
 def test_prompt_dump_tells_of_each_part_where_it_came_from_and_why(place: Place) -> None:
     (place.project / "AGENTS.md").write_text("Use tabs.\n")
     found = json.loads(place.run("prompt", "--dump").stdout)

@@ -131,7 +131,7 @@ def test_what_a_command_answers_stands_below_it_and_apart_from_the_rest(place: P
         terminal.see("/help lists them")
         rows = terminal.lines
         said = [
-            ["", "› /model", "model: fake-model", "  /model demo", ""],
+            ["", "› /model", "model: fake-model", "  /model fake-model  (in use)", "  /model demo", ""],
             ["", "› /nonsense", "! there is no command /nonsense: /help lists them", ""],
         ]
         for block in said:

@@ -18,9 +18,10 @@ READ_LIMIT = 4 << 20
 class UpdatesTail:
     """Reads on from where it was. Everything here blocks for a disk read at most; one owner.
 
-    `after_seq` is the number of the last event that the reader has: older ones are dropped. It begins at the byte
-    `offset` of the file, or with `turns` at the last so many turns. `behind` says that more was there at the last
-    `read` than it took. A `read` takes `limit` bytes at most, or one line that is longer.
+    `after_seq` is the number of the last event that the reader has: those up to it are dropped. All others are new,
+    whatever order their numbers are in: a bit of one may be wrong. It begins at the byte `offset` of the file, or with
+    `turns` at the last so many turns. `behind` says that more was there at the last `read` than it took.
+    A `read` takes `limit` bytes at most, or one line that is longer.
     """
 
     def __init__(
@@ -35,13 +36,13 @@ class UpdatesTail:
         self._limit = limit
         self._path = directory / UPDATES
         self._offset = offset if turns is None else start_of_last_turns(self._path, turns)
-        self._seq = after_seq
+        self._seq = self._had = after_seq
         self._inode = 0
         self.behind = False
 
     @property
     def last_seq(self) -> int:
-        """The number of the last event that was given out."""
+        """The highest number of an event that was given out."""
         return self._seq
 
     @property
@@ -72,7 +73,7 @@ class UpdatesTail:
         with file:
             found = os.fstat(file.fileno())
             if found.st_ino != (self._inode or found.st_ino) or found.st_size < self._offset:
-                self._offset = 0
+                self._offset, self._had = 0, self._seq
             self._inode = found.st_ino
             file.seek(self._offset)
             data = _whole_lines(file, self._limit)
@@ -82,9 +83,9 @@ class UpdatesTail:
 
     def _new(self, line: bytes) -> EventRecord | None:
         record = read_event(line) if line else None
-        if record is None or record.seq <= self._seq:
+        if record is None or record.seq <= self._had:
             return None
-        self._seq = record.seq
+        self._seq = max(self._seq, record.seq)
         return record
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NAME: Final = "search"
-VERSION: Final = 2
+VERSION: Final = 3
 SCHEMA: Final = """
 CREATE TABLE session (
     id INTEGER PRIMARY KEY,
@@ -35,7 +35,6 @@ CREATE TABLE session (
     title TEXT NOT NULL,
     updated REAL NOT NULL,
     seen INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
     offset INTEGER NOT NULL,
     prompt INTEGER NOT NULL,
     open INTEGER NOT NULL,
@@ -53,8 +52,8 @@ SHIFT: Final = 24
 """A piece's number is its session's, shifted so far, and its place in the session; 0 is the title. So what the words
 are in is known from the numbers alone, without looking anything up.
 """
-_KNOWN: Final = "SELECT directory, id, seen, seq, offset, prompt, open, mark FROM session"
-_KNOWN_ONE: Final = "SELECT id, seen, seq, offset, prompt, open, mark FROM session WHERE directory = ?"
+_KNOWN: Final = "SELECT directory, id, seen, offset, prompt, open, mark FROM session"
+_KNOWN_ONE: Final = "SELECT id, seen, offset, prompt, open, mark FROM session WHERE directory = ?"
 _HELD: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
 _RANKED: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank"
 _NEWEST: Final = "SELECT id FROM session WHERE :folder IN ('', folder) ORDER BY updated DESC"
@@ -101,7 +100,6 @@ class _Known(NamedTuple):
 
     id: int
     seen: int = 0
-    seq: int = 0
     offset: int = 0
     prompt: int = 0
     open: int = 0
@@ -234,13 +232,13 @@ class SearchIndex:
             known = _Known(known.id)
         if known is None:
             cursor = connection.execute(
-                "INSERT INTO session (directory, folder, title, updated, seen, seq, offset, prompt, open, mark)"
-                " VALUES (?, ?, '', 0, 0, 0, 0, 0, 0, x'')",
+                "INSERT INTO session (directory, folder, title, updated, seen, offset, prompt, open, mark)"
+                " VALUES (?, ?, '', 0, 0, 0, 0, 0, x'')",
                 (path, str(directory.parent)),
             )
             known = _Known(cursor.lastrowid or 0)
         _put(connection, known.id << SHIFT, Piece(title, known.prompt, "title"))
-        tail = UpdatesTail(directory, after_seq=known.seq, offset=known.offset)
+        tail = UpdatesTail(directory, offset=known.offset)
         said = Said(known.prompt, _take_open(connection, known))
         with suppress(OSError):
             while True:
@@ -249,13 +247,12 @@ class SearchIndex:
                     break
         begun = _add(connection, known.id, said.unfinished())
         connection.execute(
-            "UPDATE session SET title = ?, updated = ?, seen = ?, seq = ?, offset = ?, prompt = ?, open = ?, mark = ?"
+            "UPDATE session SET title = ?, updated = ?, seen = ?, offset = ?, prompt = ?, open = ?, mark = ?"
             " WHERE id = ?",
             (
                 title,
                 updated,
                 seen,
-                tail.last_seq,
                 tail.offset,
                 said.prompt,
                 begun,

@@ -112,9 +112,19 @@ def test_a_torn_line_that_was_sealed_is_passed_over_and_others_too(tmp_path: Pat
     assert tail.read() == [delta(10, "b")]
 
 
+def test_a_number_with_a_wrong_bit_hides_nothing_that_follows(tmp_path: Path) -> None:
+    events = [delta(number, "x") for number in (1, 2 + (1 << 40), 3, 4)]
+    path = tmp_path / UPDATES
+    path.write_bytes(lines_of(events[:3]))
+    tail = UpdatesTail(tmp_path)
+    found = all_of(tail)
+    path.write_bytes(path.read_bytes() + lines_of(events[3:]))
+    assert [*found, *all_of(tail)] == events
+
+
 def test_who_was_away_drops_what_he_has(tmp_path: Path) -> None:
     (tmp_path / UPDATES).write_bytes(lines_of([delta(number, "x") for number in (1, 2, 2, 5, 4, 7)]))
-    assert [record.seq for record in UpdatesTail(tmp_path, after_seq=2).read()] == [5, 7]
+    assert [record.seq for record in UpdatesTail(tmp_path, after_seq=2).read()] == [5, 4, 7]
     assert UpdatesTail(tmp_path, after_seq=7).read() == []
 
 

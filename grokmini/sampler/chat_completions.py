@@ -160,7 +160,7 @@ class StreamReader:
 
     def _take(self, events: list[SseEvent]) -> None:
         for name, data in events:
-            if data == DONE:
+            if data.strip() == DONE:
                 self._reply.ended = self._reply.end_mark = self.done = True
                 return
             self._chunk(data, name)

@@ -21,6 +21,7 @@ class ThinkSplitter:
     def __init__(self) -> None:
         self._held = ""
         self._inside = False
+        self._behind = False
         self.settled = False
         """True once everything that follows is text."""
 
@@ -29,6 +30,8 @@ class ThinkSplitter:
         if self.settled:
             return Split("", piece)
         self._held += piece
+        if self._behind:
+            return Split("", self._answer())
         if not self._inside:
             start = self._held.lstrip()
             if not start or (len(start) < len(OPENING) and OPENING.startswith(start)):
@@ -47,11 +50,16 @@ class ThinkSplitter:
     def _reasoning(self) -> Split:
         reasoning, closing, text = self._held.partition(CLOSING)
         if closing:
-            self._held, self.settled, self._inside = "", True, False
-            return Split(reasoning, text.lstrip())
+            self._held, self._behind, self._inside = text, True, False
+            return Split(reasoning, self._answer())
         keep = next((n for n in range(len(CLOSING) - 1, 0, -1) if reasoning.endswith(CLOSING[:n])), 0)
         self._held = reasoning[len(reasoning) - keep :]
         return Split(reasoning[: len(reasoning) - keep], "")
+
+    def _answer(self) -> str:
+        """What follows the reasoning, without the blank between them."""
+        self._held = self._held.lstrip()
+        return self._settle() if self._held else ""
 
     def _settle(self) -> str:
         rest, self._held, self.settled = self._held, "", True

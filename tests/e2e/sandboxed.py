@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,14 +24,13 @@ GIT_CONFIG = """\
 
 
 class Result(NamedTuple):
-    """What the model read of one command, and how long it waited for it."""
+    """What the model read of one command."""
 
     command: str
     head: str
     """`exit: 0`, `exit: killed (timeout)`, or whatever else the first line says."""
     text: str
     """All after the first line."""
-    seconds: float
 
     @property
     def notes(self) -> list[str]:
@@ -62,18 +60,15 @@ def session(
         )
         for number, text in enumerate(words)
     ]
-    asked: list[float] = []
-    with ModelServer(
-        [*script, reply("done")], strict=True, on_request=lambda _: asked.append(time.monotonic())
-    ) as server:
+    with ModelServer([*script, reply("done")], strict=True) as server:
         done = place.run("-p", "go", "--sandbox", profile, *options, server=server, env=env, seconds=SECONDS)
-    assert len(asked) == len(words) + 1, done.stderr
+    assert len(server.bodies) == len(words) + 1, done.stderr
     messages = server.bodies[-1]["messages"]
     texts = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
     results = []
     for number, command in enumerate(words):
         head, _, rest = texts[f"c{number}"].partition("\n")
-        results.append(Result(command, head, rest, asked[number + 1] - asked[number]))
+        results.append(Result(command, head, rest))
     return results[1:]
 
 

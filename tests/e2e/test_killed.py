@@ -71,7 +71,7 @@ def test_killed_while_a_command_runs(place: Place) -> None:
         process.send_signal(signal.SIGKILL)
         process.communicate()
     assert "c1" in finish(place), "the call that was cut off is in the history, with some result"
-    until(lambda: not alive(pid), 5)
+    until(lambda: not alive(pid))
 
 
 @pytest.mark.parametrize("mode", [["--plain"], []], ids=["linear", "as it starts"])
@@ -86,4 +86,4 @@ def test_the_repl_killed_while_a_command_runs(place: Place, mode: list[str]) -> 
         child.expect(pexpect.EOF)
         child.close()
     assert "c1" in finish(place)
-    until(lambda: not alive(pid), 5)
+    until(lambda: not alive(pid))

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pexpect
@@ -148,13 +148,19 @@ def test_it_streams_the_first_lines_are_there_when_most_of_the_file_is_unread(ta
     with started(talked, "log") as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("grokmini ")
-        (number,) = (
-            link.name
-            for link in Path(f"/proc/{process.pid}/fd").iterdir()
-            if str(link.readlink()).endswith("updates.jsonl")
-        )
+        (number,) = descriptors_of(process.pid, "updates.jsonl")
         position = int(Path(f"/proc/{process.pid}/fdinfo/{number}").read_text().split()[1])
         assert position < size / 2, "the pipe is full and nobody reads on"
+
+
+def descriptors_of(pid: int, name: str) -> list[str]:
+    """The descriptors by which a process holds open a file of that name."""
+    found = []
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it was just closed
+            if str(link.readlink()).endswith(name):
+                found.append(link.name)
+    return found
 
 
 def on_terminal(place: Place, *words: str, **more: str) -> pexpect.spawn[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 
 from grokmini.cli.demo_project import CHECK
-from tests.e2e.program import PROGRAM, Place, fixing
+from tests.e2e.program import PROGRAM, SECONDS, Place, fixing
 from tests.fakes.model_server import ModelServer
 
 PROMPT = "fix the failing test"
@@ -122,7 +122,7 @@ def test_the_demo_runs_on_a_terminal_too(place: Place) -> None:
         cwd=str(place.project),
         env=place.environment(TMPDIR=str(place.project)),
         encoding="utf-8",
-        timeout=30,
+        timeout=SECONDS,
     )
     child.expect(pexpect.EOF)
     child.close()

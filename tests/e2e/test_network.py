@@ -6,12 +6,13 @@ import os
 import socket
 import struct
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import pexpect
 
-from tests.e2e.program import PROGRAM, Place, fixing
+from tests.e2e.program import PROGRAM, SECONDS, Place, fixing
 from tests.fakes.model_server import ModelServer, Recorded, Reply
 
 LISTENING = "0A"
@@ -29,23 +30,28 @@ class Socket(NamedTuple):
 def family(pid: int) -> list[int]:
     """The process and all that it has started and that still run."""
     found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += family(int(child))
+    with suppress(OSError):  # it has just ended, or a thread of it
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                for child in (task / "children").read_text().split():
+                    found += family(int(child))
+    return found
+
+
+def links(pid: int) -> list[str]:
+    """Where the descriptors of a process lead; those that it closes meanwhile are left out."""
+    found = []
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.append(os.readlink(entry))
     return found
 
 
 def sockets(pid: int) -> list[Socket]:
     """The internet sockets that a process and its children hold open."""
-    inodes = set()
-    for member in family(pid):
-        for entry in Path(f"/proc/{member}/fd").iterdir():
-            try:
-                target = os.readlink(entry)
-            except FileNotFoundError:
-                continue
-            if target.startswith("socket:"):
-                inodes.add(target[8:-1])
+    targets = [target for member in family(pid) for target in links(member)]
+    inodes = {target[8:-1] for target in targets if target.startswith("socket:")}
     found = []
     for kind in ("tcp", "tcp6", "udp", "udp6"):
         for line in Path(f"/proc/{pid}/net/{kind}").read_text().splitlines()[1:]:
@@ -99,7 +105,7 @@ def test_a_headless_job_talks_to_the_model_alone(place: Place) -> None:
             stdout=subprocess.PIPE,
         )
         watch.pid = process.pid
-        process.communicate(b"go\n", timeout=30)
+        process.communicate(b"go\n", timeout=SECONDS)
         assert proxy.requests == []
     assert process.returncode == 0
     assert place.calc_is_right()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import Place
+from tests.e2e.program import SECONDS, Place
 from tests.e2e.sandboxed import add_git_config, session, works
 
 COMMITS = 500
-PAGER = "touch pager-ran; exec sleep 60"
+PAGER = "touch pager-ran; exec sleep 1000"
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def history(place: Place) -> None:
         for number in range(1, COMMITS + 1)
     )
     subprocess.run(
-        ["git", "fast-import", "--quiet"], cwd=place.project, input=text, text=True, check=True, timeout=30
+        ["git", "fast-import", "--quiet"], cwd=place.project, input=text, text=True, check=True, timeout=SECONDS
     )
     git(place, "reset", "--hard")
     (place.project / "f").write_text("changed\n" * 100_000)
@@ -164,7 +164,7 @@ def test_no_pager_of_the_person_is_waited_for(place: Place) -> None:
         env={"PAGER": "less", "MANPAGER": "less", "GIT_PAGER": "less", "SYSTEMD_PAGER": "less"},
     )
     for each in (log, diff, branch, page, manual, services, less):
-        assert each.seconds < 3.0, each.command
+        assert "killed" not in each.head, each.command
         assert len(each.text.encode()) < 60_000, each.command
     assert "commit 500" in log.text and "changed" in diff.text
     assert "tool - a page" in page.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pexpect
@@ -51,7 +52,8 @@ def test_a_command_whose_launcher_died_is_told_as_killed_with_it(place: Place) -
     ) as process:
         assert process.stdout is not None and process.stdout.readline() == "up\n"
         for child in children_of(process.pid):
-            os.kill(child, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # one of them ends with the other
+                os.kill(child, signal.SIGKILL)
         _, stderr = process.communicate(timeout=SECONDS)
     assert process.returncode == 128 + signal.SIGKILL
     assert "what watches over it died" in stderr and "not known" in stderr
@@ -71,8 +73,11 @@ def test_what_is_not_kept_is_told_once_before_the_command_and_nothing_where_all_
 
 def children_of(pid: int) -> list[int]:
     """The processes that it started itself."""
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # a thread that has just ended
+            found += map(int, task.read_text().split())
+    return found
 
 
 def test_what_the_sandbox_stopped_is_told_with_its_rule_after_the_output(place: Place) -> None:

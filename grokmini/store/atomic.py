@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from grokmini.store.layout import open_private, sync, sync_directory
@@ -27,6 +28,13 @@ def replace_file(path: Path, data: bytes | Iterable[bytes]) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_directory(path.parent)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what those left who were killed while they replaced the file. Nobody may be replacing it now."""
+    for left in path.parent.glob(f".{path.name}.*.tmp"):
+        with suppress(OSError):
+            left.unlink()
 
 
 def _write_all(descriptor: int, pieces: Iterable[bytes]) -> None:

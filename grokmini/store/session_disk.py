@@ -6,7 +6,6 @@ again. After a failure the history is written whole, once, in place of the file.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 from collections.abc import Iterable, Sequence
@@ -17,7 +16,7 @@ import msgspec
 from grokmini.protocol.codec import encode_event, encode_stored
 from grokmini.protocol.events import EventRecord
 from grokmini.protocol.items import Stored
-from grokmini.store.atomic import replace_file
+from grokmini.store.atomic import remove_leftovers, replace_file
 from grokmini.store.coalesce import coalesce
 from grokmini.store.driver_lock import DriverLock, SessionBusyError
 from grokmini.store.jsonl import AppendFile
@@ -125,7 +124,7 @@ class SessionDisk:
                 make_group(self._root, Path(self._summary.cwd))
                 make_private_directory(self.directory)
             self._lock = self._locked()
-            _remove_leftovers(self.directory)
+            remove_leftovers(self.directory / HISTORY)
             self._new_names = True
 
     def _locked(self) -> DriverLock:
@@ -317,13 +316,6 @@ class SessionDisk:
                 if file is not None:
                     file.close()
             self._files = None
-
-
-def _remove_leftovers(directory: Path) -> None:
-    """Remove what drivers left that were killed while they wrote the history anew: only a driver writes it."""
-    for path in directory.glob(f".{HISTORY}.*.tmp"):
-        with contextlib.suppress(OSError):
-            path.unlink()
 
 
 def _remove_empty(directory: Path) -> None:

@@ -14,7 +14,7 @@ from grokmini.files.regular import read_start
 from grokmini.protocol.codec import clean_surrogates
 from grokmini.protocol.events import TitleSource
 from grokmini.protocol.model import Usage
-from grokmini.store.atomic import replace_file
+from grokmini.store.atomic import remove_leftovers, replace_file
 from grokmini.store.jsonl import quarantine
 from grokmini.store.layout import SUMMARY, SUMMARY_LOCK, open_private
 from grokmini.store.locked import NO_LOCKS
@@ -113,6 +113,7 @@ def change_summary(directory: Path, changes: Mapping[str, object], start: Summar
     lock = open_private(directory / SUMMARY_LOCK, os.O_RDWR)
     try:
         _lock(lock)
+        remove_leftovers(directory / SUMMARY)
         fields = _read_fields(directory)
         if fields is None:
             fields = _encode_fields(msgspec.structs.asdict(start))

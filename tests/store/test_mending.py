@@ -176,7 +176,9 @@ async def test_what_a_driver_left_that_was_killed_in_a_rewrite_is_removed(tmp_pa
     again = SessionStore(tmp_path).open(session.session_id)
     assert not left.exists()
     assert others.exists(), "another process may be writing it"
+    again.files.title_changed("another", "manual")
     await again.files.close()
+    assert not others.exists(), "whoever holds the lock knows that nobody does"
 
 
 async def test_a_session_is_repaired_from_its_events_where_the_history_is_lost(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from grokmini.render.lines import Line, Span
-from grokmini.render.look import DIM, WARNING
+from grokmini.render.look import DIM, WARNING, Look
 from grokmini.repl.draft_view import fitted
 from grokmini.repl.history import History
 from grokmini.repl.painter import Cursor
@@ -13,6 +13,7 @@ from grokmini.text.width import cell_width, graphemes
 
 LABEL = "search: "
 NOT_FOUND = "  nothing that was sent has this"
+HOW = "  Ctrl-R older · Enter takes it · Esc leaves"
 
 
 class SearchLine(NamedTuple):
@@ -58,8 +59,8 @@ class HistorySearch:
         """Go to a newer match; False when there is none."""
         return self._go(range((self.place or 0) - 1, -1, -1))
 
-    def view(self, width: int) -> SearchLine:
-        """The line, cut to the width; of long words the end is shown."""
+    def view(self, width: int, look: Look) -> SearchLine:
+        """The line, cut to the width; of long words the end is shown. Without words it says which keys do what."""
         label = LABEL if width > len(LABEL) + 4 else ""
         shown, room = self.query, max(1, width - len(label) - 1)
         while cell_width(shown) > room:
@@ -67,6 +68,8 @@ class HistorySearch:
         spans = [Span(label, DIM), Span(shown)]
         if self.query and self.place is None:
             spans.append(Span(NOT_FOUND, WARNING))
+        elif not self.query and width >= len(label) + len(HOW):
+            spans.append(Span(look.spelled(HOW), DIM))
         column = len(label) + cell_width(shown)
         return SearchLine(fitted(spans, width), Cursor(0, min(column, max(0, width - 1))))
 

@@ -214,7 +214,7 @@ class Input:
 
     def _search_view(self, search: HistorySearch, width: int, rows: int) -> InputView:
         found = search.found
-        line = search.view(width)
+        line = search.view(width, self._look)
         layout = self._layout(self._buffer.text if found is None else self._chips.refold(found))
         match = range(0)
         if found is not None:

@@ -154,7 +154,11 @@ def test_a_recalled_text_of_many_lines_does_not_hold_up_going_through_the_histor
 
 def test_history_search_finds_shows_and_takes_a_text() -> None:
     typist = Typist(sent=["fix the calc", "run it", "calc again"])
-    typist.type("draft", b"\x12", "CALC")
+    typist.type("draft", b"\x12")
+    assert typist.rows(width=80) == ["› draft", "search:   Ctrl-R older · Enter takes it · Esc leaves"]
+    assert typist.rows(width=40) == ["› draft", "search: "]
+    assert typist.view().cursor == (1, 8)
+    typist.type("CALC")
     assert typist.rows() == ["› calc again", "search: CALC"]
     assert typist.view().cursor == (1, 12)
     typist.type(b"\x12")

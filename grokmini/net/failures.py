@@ -39,14 +39,27 @@ def is_private(url: str) -> bool:
         return "." not in name
 
 
-def no_connection(host: str, reason: str) -> SampleError:
-    """The connection was not made. Bad certificates are not tried again."""
+_PROXIES = "Set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to an HTTP proxy that runs, or NO_PROXY to hosts to ask without one."
+
+
+def bad_proxy(host: str, what: str) -> SampleError:
+    """The proxy that the environment names for this host cannot be used at all."""
+    return SampleError(
+        SampleErrorKind.NETWORK, f"the proxy that the environment names for {host} {what}", _PROXIES
+    )
+
+
+def no_connection(host: str, reason: str, *, proxied: bool = False) -> SampleError:
+    """The connection was not made. Bad certificates are not tried again. `proxied`: it goes through a proxy."""
     if any(mark in reason for mark in _CERTIFICATE):
         return SampleError(
             SampleErrorKind.NETWORK,
             f"{host} shows a certificate that cannot be trusted: {reason}",
             "Behind a company proxy, set SSL_CERT_FILE to its root certificate.",
         )
+    if proxied:
+        message = f"cannot connect to {host} through the proxy that the environment names: {reason}"
+        return SampleError(SampleErrorKind.NETWORK, message, _PROXIES, retryable=True)
     if any(mark in reason for mark in _NO_SUCH_HOST):
         hint = "Check the host name (it is in base_url, or in GROKMINI_BASE_URL) and the network."
     elif is_private(f"http://{host}"):

@@ -16,9 +16,10 @@ import msgspec
 
 from grokmini.net.bare_httpx import httpx
 from grokmini.net.direct import DirectTransport
-from grokmini.net.failures import cut_off, host_of, no_connection, silence
+from grokmini.net.failures import bad_proxy, cut_off, host_of, no_connection, silence
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 
+DIRECT = "direct"
 DRAIN_SECONDS = 0.05
 MAX_BODY_BYTES = 16_000_000
 
@@ -133,8 +134,10 @@ class HttpClient:
     ) -> HttpReply:
         host = host_of(url)
         started = asyncio.get_running_loop().time()
+        proxied = False
         try:
-            client = self._client(url)
+            proxied = self._use_proxies and _proxy_applies(url)
+            client = self._client(urlsplit(url).scheme if proxied else DIRECT, host)
             timeout = httpx.Timeout(None, connect=deadlines.connect)
             request = client.build_request(method, url, headers=headers, content=body, timeout=timeout)
             async with asyncio.timeout_at(started + deadlines.connect + deadlines.first_byte):
@@ -142,9 +145,9 @@ class HttpClient:
         except TimeoutError as error:
             raise silence(host, deadlines.first_byte) from error
         except httpx.ConnectTimeout as error:
-            raise no_connection(host, f"no answer within {deadlines.connect:g} s") from error
+            raise no_connection(host, f"no answer within {deadlines.connect:g} s", proxied=proxied) from error
         except httpx.ConnectError as error:
-            raise no_connection(host, str(error)) from error
+            raise no_connection(host, str(error), proxied=proxied) from error
         except httpx.LocalProtocolError as error:
             raise SampleError(
                 SampleErrorKind.BAD_REQUEST,
@@ -152,7 +155,7 @@ class HttpClient:
                 "Look at extra_headers and env_http_headers of the model.",
             ) from error
         except httpx.ProxyError as error:
-            raise no_connection(host, f"the proxy refused: {error}") from error
+            raise no_connection(host, f"the proxy refused: {error}", proxied=proxied) from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol, ValueError) as error:
             raise SampleError(
                 SampleErrorKind.BAD_REQUEST,
@@ -163,14 +166,18 @@ class HttpClient:
             raise cut_off(host) from error
         return HttpReply(response, host, deadlines, started)
 
-    def _client(self, url: str) -> httpx.AsyncClient:
-        """The client for this address: through the environment's proxy if one applies, else direct."""
-        way = urlsplit(url).scheme if self._use_proxies and _proxy_applies(url) else "direct"
+    def _client(self, way: str, host: str) -> httpx.AsyncClient:
+        """The client that goes this way: direct, or for a scheme through the environment's proxy."""
         if way not in self._clients:
-            self._clients[way] = httpx.AsyncClient(
-                transport=DirectTransport() if way == "direct" else None,
-                headers={"accept-encoding": "gzip, deflate"},
-            )
+            try:
+                self._clients[way] = httpx.AsyncClient(
+                    transport=DirectTransport() if way == DIRECT else None,
+                    headers={"accept-encoding": "gzip, deflate"},
+                )
+            except ImportError as error:  # httpx would need another package for it
+                raise bad_proxy(host, "is a SOCKS proxy, which grokmini does not speak to") from error
+            except (ValueError, httpx.InvalidURL) as error:
+                raise bad_proxy(host, "has no address that can be asked") from error
         return self._clients[way]
 
 

@@ -260,6 +260,28 @@ async def test_a_proxy_of_the_environment_is_used_and_no_proxy_is_heeded(
             assert await reply.read() == b"direct"
 
 
+@pytest.mark.parametrize(
+    ("proxy", "said", "again"),
+    [
+        ("socks5://127.0.0.1:9", "SOCKS", False),
+        ("foo:bar:baz", "no address", False),
+        ("http://127.0.0.1:1", "through the proxy", True),
+    ],
+)
+async def test_a_proxy_that_is_none_is_told_as_that(
+    monkeypatch: pytest.MonkeyPatch, proxy: str, said: str, again: bool
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", proxy)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    client = HttpClient()
+    with pytest.raises(SampleError) as caught:
+        await client.post("http://example.test/v1", headers={}, body=b"{}", deadlines=Deadlines())
+    await client.close()
+    assert said in caught.value.message and "example.test" in caught.value.message
+    assert "NO_PROXY" in caught.value.hint
+    assert (caught.value.kind, caught.value.retryable) == (SampleErrorKind.NETWORK, again)
+
+
 async def test_a_proxy_keeps_the_limits_too(monkeypatch: pytest.MonkeyPatch) -> None:
     with ModelServer([Reply(chunks=(b"a", b"never"), gates={1: threading.Event()})]) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.origin)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from grokmini.files.places import real_path, repository_root
-from grokmini.text.below import is_below, is_below_any
 
 _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/nix/store", "/run/current-system", "/gnu/store")
 
@@ -24,7 +23,7 @@ def _may_be_planted(folder: str) -> bool:
     if not folder.startswith("/"):
         return True
     real = real_path(Path(folder))
-    if is_below_any(str(real), _SYSTEM):
+    if any(real.is_relative_to(one) for one in _SYSTEM):
         return False
     if (real.parent / "pyvenv.cfg").exists() or "node_modules" in real.parts:
         return True
@@ -32,4 +31,4 @@ def _may_be_planted(folder: str) -> bool:
         here = Path.cwd()
     except OSError:
         return False
-    return is_below(str(real), str(repository_root(here) or real_path(here)))
+    return real.is_relative_to(repository_root(here) or real_path(here))

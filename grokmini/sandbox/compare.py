@@ -72,13 +72,18 @@ def _found(place: int) -> int:
 
 
 def _readable(policy: Policy) -> _Area:
-    roots = ("/",) if policy.read_all or policy.write_all else (*policy.read_roots, *writable_roots(policy))
+    roots = ("/",) if policy.read_all or policy.write_all else (*policy.read_roots, *_roots(policy))
     return _Area(_real(roots), _real(policy.denied))
 
 
 def _writable(policy: Policy) -> _Area:
-    roots = ("/",) if policy.write_all else writable_roots(policy)
+    roots = ("/",) if policy.write_all else _roots(policy)
     return _Area(_real(roots), _real((*policy.protected, *policy.denied)))
+
+
+def _roots(policy: Policy) -> tuple[str, ...]:
+    """The folders that can be written, but for caches: those are ours, and each profile has its own."""
+    return tuple(root for root in writable_roots(policy) if root not in policy.caches)
 
 
 def _real(paths: Iterable[str]) -> tuple[str, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from grokmini.sandbox.compare import grants_more
 from grokmini.sandbox.environment import profile_environment, tools_folder
 from grokmini.sandbox.profile import BUILT_IN, OFF, Profile, built_in
 from grokmini.sandbox.profile_file import read_profiles
@@ -62,3 +64,13 @@ def test_no_name_of_a_profile_leads_into_the_caches_of_another(tmp_path: Path) -
     assert len(set(others)) == len(others)
     assert not [one for one in others if any(Path(one).is_relative_to(cache) for cache in usual)]
     assert not [one for one in others for other in others if one != other and Path(one).is_relative_to(other)]
+
+
+def test_a_change_of_profile_grants_no_more_for_the_caches_that_come_with_it(tmp_path: Path) -> None:
+    around = around_of(tmp_path)
+    policies = [resolved(around, name) for name in ("devbox", "workspace", "read-only", "strict")]
+    for wider, narrower in itertools.pairwise(policies):
+        told = grants_more(narrower, wider)
+        assert not [text for text in told if "tools" in text], told
+    assert grants_more(policies[2], policies[1]) == ()
+    assert [text for text in grants_more(policies[1], policies[2]) if f"write in {around.cwd}" in text]

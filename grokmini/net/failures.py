@@ -14,6 +14,9 @@ _NO_SUCH_HOST = (
     "name resolution",
     "No address associated",
 )
+_PROXIES = (
+    "Set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to an HTTP proxy that runs, or NO_PROXY to hosts that need none."
+)
 
 
 def host_of(url: str) -> str:
@@ -37,9 +40,6 @@ def is_private(url: str) -> bool:
         return ipaddress.ip_address(name).is_private
     except ValueError:
         return "." not in name
-
-
-_PROXIES = "Set HTTP_PROXY, HTTPS_PROXY or ALL_PROXY to an HTTP proxy that runs, or NO_PROXY to hosts to ask without one."
 
 
 def bad_proxy(host: str, what: str) -> SampleError:

@@ -57,7 +57,8 @@ async def _examine(name: str | None) -> int:
         raise
     _print(f"{spec.name} at {spec.base_url or 'no server'}, API {spec.api_backend}")
     failed: list[str] = []
-    async for check in check_model(spec, root.catalogue.credential(spec)):
+    local = root.catalogue.local_row(spec)
+    async for check in check_model(spec, root.catalogue.credential(spec), local):
         _tell(_MARKS[check.verdict], check.step.replace("_", " "), check.detail, check.fix)
         if check.verdict == "failed" or (check.step == "tool_call" and check.verdict == "warning"):
             failed.append(check.step)

@@ -25,6 +25,7 @@ from grokmini.cli.options import Options
 from grokmini.cli.root import Root, load_root
 from grokmini.cli.sandboxed import Agree, choose
 from grokmini.cli.session_sandbox import SessionSandbox
+from grokmini.cli.window_watch import Learnt, WindowWatch
 from grokmini.config.grants import GRANTS_FILE, GrantFile
 from grokmini.prompt.context import PromptContext, gather
 from grokmini.prompt.repository import branch_of
@@ -57,6 +58,7 @@ from grokmini.tools.table import build_tools
 from grokmini.workspace.workspace import Workspace
 
 if TYPE_CHECKING:  # what confines is loaded when something is to be confined
+    from grokmini.sampler.local_window import Window
     from grokmini.sandbox.probe import Mechanisms
 
 
@@ -208,7 +210,7 @@ def _connect(
     return Parts(
         session_id=opened.session_id,
         chat=chat,
-        sampler=HttpSampler(root.catalogue.credential),
+        sampler=WindowWatch(HttpSampler(root.catalogue.credential), root.catalogue, _learns_window(base, chat)),
         models=root.catalogue,
         registry=registry,
         policy=policy,
@@ -231,6 +233,21 @@ def _connect(
         clock=time.time,
         monotonic=time.monotonic,
     )
+
+
+def _learns_window(base: _Base, chat: ChatHandle) -> Learnt:
+    """A function that takes up a local model's window, and tells the person what there is to tell."""
+    root, _, stream, live, _ = base
+
+    def learn(spec: ModelSpec, window: Window, said: str) -> None:
+        known = root.catalogue.learn_window(spec, window.now or spec.context_window)
+        if live.model.name == spec.name:
+            live.model = known
+            chat.set_model(known)
+        if said:
+            stream.emit(Notice("warning", said, "model"))
+
+    return learn
 
 
 def _look_around(

@@ -56,6 +56,7 @@ class ModelCatalogue:
         providers: Mapping[str, Provider] | None = None,
     ) -> None:
         self._entries = dict(entries)
+        self._windows: dict[tuple[str, str], int] = {}
         self._env = env
         self.providers: Mapping[str, Provider] = load_providers() if providers is None else providers
 
@@ -77,11 +78,13 @@ class ModelCatalogue:
     def find(self, name: str) -> ModelSpec:
         """The model of that name. Raises `UsageError` naming the nearest known ones."""
         if name in self._entries and name != DEMO:
-            return self._from_entry(name, self._entries[name])
-        known = self._without_entries(name)
-        if known is None:
-            raise UsageError(f"no model is called {name!r}", self._advice(name))
-        return known
+            found = self._from_entry(name, self._entries[name])
+        else:
+            known = self._without_entries(name)
+            if known is None:
+                raise UsageError(f"no model is called {name!r}", self._advice(name))
+            found = known
+        return self.with_window(found, self._windows.get((found.base_url, found.model)))
 
     @property
     def env_base_url(self) -> str:
@@ -100,6 +103,19 @@ class ModelCatalogue:
         if told is None or (entry is not None and entry.context_window):
             return spec
         return msgspec.structs.replace(spec, context_window=told)
+
+    def learn_window(self, spec: ModelSpec, told: int) -> ModelSpec:
+        """The model with the window that its server told, which counts from now on whenever it is found."""
+        self._windows[spec.base_url, spec.model] = told
+        return self.with_window(spec, told)
+
+    def local_row(self, spec: ModelSpec) -> str:
+        """The name of the provider on this machine whose model that is, by its name or by its address; "" for none."""
+        row = self.providers.get(spec.provider)
+        if row is not None:
+            return spec.provider if row.local else ""
+        usual = spec.base_url.replace("://localhost:", "://127.0.0.1:")
+        return next((name for name, row in self.providers.items() if row.local and row.base_url == usual), "")
 
     def has_key(self, provider: str) -> bool:
         """Whether the environment holds a key of that provider."""

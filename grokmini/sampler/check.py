@@ -24,6 +24,7 @@ from grokmini.protocol.samples import (
 from grokmini.protocol.tools import ToolSpec
 from grokmini.sampler.credentials import Credential
 from grokmini.sampler.listing import Listed, list_models
+from grokmini.sampler.local_window import SMALL, Window, more_room, window_of
 from grokmini.sampler.sampler import HttpSampler
 from grokmini.text.nearest import nearest
 
@@ -43,8 +44,11 @@ class Check(NamedTuple):
     fix: str = ""
 
 
-async def check_model(spec: ModelSpec, credential: Credential) -> AsyncGenerator[Check, None]:
-    """The findings as they are made. A failed key or connection skips the rest. Never raises `SampleError`."""
+async def check_model(spec: ModelSpec, credential: Credential, local: str = "") -> AsyncGenerator[Check, None]:
+    """The findings as they are made. A failed key or connection skips the rest. Never raises `SampleError`.
+
+    `local` is the kind of server on this machine, if it is one.
+    """
     if spec.api_backend == "demo":
         yield Check("endpoint", "skipped", "the demonstration has no server")
         return
@@ -63,7 +67,8 @@ async def check_model(spec: ModelSpec, credential: Credential) -> AsyncGenerator
         yield streamed
         if streamed.verdict != "failed":
             yield await _check_tool_call(sampler, once)
-        yield _check_window(spec, listed)
+        window = await window_of(local, spec.base_url, spec.model) if local else Window()
+        yield _check_window(spec, listed) if window.now is None else _check_local_window(spec, local, window)
     finally:
         await sampler.close()
         await http.close()
@@ -145,6 +150,17 @@ def _check_window(spec: ModelSpec, listed: list[Listed]) -> Check:
         f"set to {spec.context_window} tokens, the server says {told}",
         f"Set context_window = {told} in the model's [model.NAME] entry, or start the server with more.",
     )
+
+
+def _check_local_window(spec: ModelSpec, kind: str, window: Window) -> Check:
+    """What the server really gives the model, which by now it has loaded."""
+    now = window.now or 0
+    detail = f"{now:,} tokens as it runs"
+    if window.most and window.most > now:
+        detail += f"; the model could take {window.most:,}"
+    if now >= SMALL:
+        return Check("window", "ok", detail)
+    return Check("window", "warning", f"{detail}; work on code needs more", more_room(kind))
 
 
 async def _collect(sampler: HttpSampler, request: ModelRequest) -> list[SampleEvent] | SampleError:

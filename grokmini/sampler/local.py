@@ -92,7 +92,7 @@ async def _look(http: HttpClient, name: str, row: Provider, limits: Deadlines) -
     if not isinstance(answer, dict) or mark.key not in answer:
         return None
     if name == "lmstudio":
-        listed = parse_models(answer)
+        listed = [model if model.loaded else model._replace(window=None) for model in parse_models(answer)]
     else:
         try:
             listed = await list_models(http, ModelSpec(name="", model="", base_url=row.base_url), NO_KEY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from grokmini.cli.options import Options
@@ -27,14 +29,17 @@ from grokmini.protocol.commands import (
 )
 from grokmini.protocol.events import (
     DirectoryChanged,
+    Notice,
     SandboxChanged,
     SessionEvent,
     SessionStarted,
     TurnEnded,
+    UsageReported,
 )
 from grokmini.protocol.permission import PermissionMode
+from grokmini.sampler.catalogue import load_providers
 from grokmini.session.stream import Subscription
-from tests.fakes.model_server import ModelServer, call, reply
+from tests.fakes.model_server import ModelServer, Recorded, Reply, call, reply
 from tests.sandbox.liveness import alive, seen_from_here
 from tests.waiting import standing_clock, until
 
@@ -135,3 +140,43 @@ async def test_models_to_choose_from_are_those_that_can_be_used(tmp_path: Path) 
             env = {"HOME": str(tmp_path), "OPENAI_API_KEY": "sk-test-0123"}
             root = load_root(Options(cwd=str(tmp_path)), env)
             assert list(Sessions(root, wired).arguments("model")) == ["openai", "demo", "fake-model"]
+
+
+async def test_a_local_models_window_is_known_once_it_has_answered_and_a_small_one_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(value: object) -> Reply:
+        return Reply(body=json.dumps(value).encode(), headers={"content-type": "application/json"})
+
+    def script(request: Recorded) -> Reply:
+        shown = {"model_info": {"llama.context_length": 40960}}
+        return answer(shown) if request.path == "/api/show" else reply("fine")
+
+    running = answer({"models": [{"name": "q", "model": "q", "context_length": 8192}]})
+    with ModelServer(script, models=["q"], routes={"/api/ps": running}) as server:
+        row = msgspec.structs.replace(load_providers()["ollama"], base_url=server.url)
+        monkeypatch.setattr("grokmini.sampler.catalogue.load_providers", lambda: {"ollama": row})
+        env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+        options = Options(cwd=str(tmp_path), model="ollama/q", save=False)
+        wired = await open_session(options, interactive=True, env=env)
+        assert wired.live.model.context_window == 4096
+        notices: list[str] = []
+        for number in range(2):
+            wired.handle.send(Prompt(f"p{number}", "hi"))
+            async for record in wired.events:
+                if isinstance(record.event, Notice) and record.event.code == "model":
+                    notices.append(record.event.text)
+                if isinstance(record.event, UsageReported):
+                    assert record.event.context_window == 8192
+                if isinstance(record.event, TurnEnded):
+                    break
+        wired.handle.send(Shutdown("done"))
+        await wired.handle.closed()
+        asked = [request.path for request in server.requests]
+    assert wired.root.catalogue.find("ollama/q").context_window == 8192
+    assert [text.partition(": ")[0] for text in notices] == [
+        "Ollama runs q with a window of 8,192 tokens; the model could take 40,960"
+    ]
+    assert "OLLAMA_CONTEXT_LENGTH" in notices[0]
+    assert asked.count("/api/show") == 1
+    assert asked.index("/api/show") > asked.index("/v1/chat/completions"), "not on the way to the first request"

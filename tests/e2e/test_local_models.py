@@ -9,7 +9,7 @@ import pexpect
 import pytest
 
 from tests.e2e.program import SECONDS, Place
-from tests.fakes.model_server import ModelServer, Reply, reply
+from tests.fakes.model_server import ModelServer, Recorded, Reply, reply
 
 AT_THE_SERVERS_PORT = """
 import sys, msgspec
@@ -31,6 +31,10 @@ def as_json(value: object) -> Reply:
 def test_of_several_models_one_is_picked_works_and_is_remembered(place: Place, mode: list[str]) -> None:
     routes = {"/api/version": as_json({"version": "0.12.0"}), "/api/ps": as_json({"models": []})}
     models = ["tinyllama:latest", "gemma3:4b"]
+    answers = iter(("first answer", "second answer"))
+
+    def ollama(request: Recorded) -> Reply:
+        return as_json({}) if request.path == "/api/show" else reply(next(answers))
 
     def talk(server: ModelServer) -> pexpect.spawn[str]:
         return pexpect.spawn(
@@ -43,7 +47,7 @@ def test_of_several_models_one_is_picked_works_and_is_remembered(place: Place, m
             dimensions=(24, 80),
         )
 
-    with ModelServer([reply("first answer"), reply("second answer")], models=models, routes=routes) as server:
+    with ModelServer(ollama, models=models, routes=routes) as server:
         for answer in ("first", "second"):
             child = talk(server)
             try:
@@ -61,4 +65,5 @@ def test_of_several_models_one_is_picked_works_and_is_remembered(place: Place, m
             finally:
                 child.close(force=True)
             assert child.exitstatus == 0
-        assert [body["model"] for body in server.bodies] == ["gemma3:4b"] * 2
+        asked = [request for request in server.requests if request.path == "/v1/chat/completions"]
+        assert [request.body["model"] for request in asked] == ["gemma3:4b"] * 2

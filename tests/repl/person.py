@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import termios
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,9 +13,8 @@ from pathlib import Path
 from grokmini.repl import linear
 from grokmini.repl.linear import LinearOptions, LinearTerminal
 from tests.repl.scripted_session import ScriptedFactory, ScriptedSession
+from tests.waiting import SECONDS
 
-SECONDS = 10.0
-"""For something to be seen; tests fail after it."""
 PROMPT = "› "
 
 
@@ -34,6 +34,14 @@ class Person:
         """Press keys: each piece is one write."""
         for piece in pieces:
             os.write(self.master, piece.encode() if isinstance(piece, str) else piece)
+
+    async def press(self, keys: str) -> None:
+        """Press keys, and wait until the program has read them."""
+        self.type(keys)
+        arrived, _, _ = select.select([self.slave], [], [], SECONDS)
+        assert arrived
+        while select.select([self.slave], [], [], 0)[0]:
+            await asyncio.sleep(0)
 
     async def see(self, text: str) -> str:
         """Wait until the text is written, behind what was seen before; what came up to its end."""

@@ -7,6 +7,13 @@ from pathlib import Path
 import pytest
 
 from grokmini.repl.clipboard import NoClipboardError, read_clipboard
+from tests.waiting import SECONDS
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper may start late."""
+    monkeypatch.setattr("grokmini.repl.clipboard.LIMIT_SECONDS", SECONDS)
 
 
 def helper(folder: Path, name: str, script: str) -> None:

@@ -6,12 +6,12 @@ import asyncio
 import os
 from pathlib import Path
 
-import pytest
-
 from grokmini.protocol import commands, events
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_HINT
 from grokmini.repl.linear_questions import KEPT
+from grokmini.repl.progress import FIRST
 from tests.repl.person import PROMPT, talk
+from tests.waiting import standing_clock
 
 
 async def test_a_prompt_is_sent_by_enter_and_answered_in_whole_lines() -> None:
@@ -62,10 +62,12 @@ async def test_ctrl_d_while_a_turn_runs_needs_a_second_one() -> None:
         await t.person.see_prompt()
         t.person.type("work\r")
         await t.session.got(commands.Prompt)
-        t.person.type(b"\x04")
-        await t.person.see(LEAVE_HINT)
-        assert not t.app.done()
-        t.person.type(b"\x04")
+        with standing_clock():  # the second one counts for a while only
+            t.person.type(b"\x04")
+            await t.person.see(LEAVE_HINT)
+            assert not t.app.done()
+            t.person.type(b"\x04")
+            await t.session.got(commands.Shutdown)
         assert await t.exit_code() == 0
 
 
@@ -266,9 +268,10 @@ async def test_keys_typed_before_a_question_takes_keys_go_to_the_draft() -> None
         await t.person.see_prompt()
         t.person.type("work\r")
         await t.session.got(commands.Prompt)
-        t.session.ask("q1")
-        await t.person.see("  4 no, because")
-        t.person.type("1")
+        with standing_clock():
+            t.session.ask("q1")
+            await t.person.see("  4 no, because")
+            await t.person.press("1")
         await t.person.see(KEPT)
         await t.person.see("answer: ")
         assert t.session.sent == []
@@ -333,9 +336,7 @@ async def test_shell_commands_run_and_paths_are_no_commands() -> None:
         assert isinstance(prompt, commands.Prompt) and prompt.text == "/etc/hosts is wrong"
 
 
-async def test_the_time_that_an_answer_took_is_no_silence_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grokmini.repl.progress.FIRST", 1.0)
-    loop = asyncio.get_running_loop()
+async def test_the_time_that_an_answer_took_is_no_silence_of_the_call() -> None:
     async with talk() as t:
         await t.person.see_prompt()
         t.person.type("go\r")
@@ -343,15 +344,15 @@ async def test_the_time_that_an_answer_took_is_no_silence_of_the_call(monkeypatc
         t.session.run_tool("call-q1", "npm test")
         t.session.ask("q1")
         await t.person.see("answer: ")
-        asked = loop.time()
-        while loop.time() < asked + 1.2:
-            await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(lambda: None))])
-        t.person.type("1\r")
-        await t.session.got(commands.AnswerPermission)
-        for _ in range(20):
-            await asyncio.to_thread(lambda: None)
-        t.session.end_turn("finished")
-        assert "still running" not in await t.person.see("finished")
+        with standing_clock() as clock:
+            clock.forward(2 * FIRST)
+            t.person.type("1\r")
+            await t.session.got(commands.AnswerPermission)
+            clock.forward(FIRST / 2)
+            for _ in range(20):
+                await asyncio.to_thread(lambda: None)
+            t.session.end_turn("finished")
+            assert "still running" not in await t.person.see("finished")
 
 
 async def test_new_goes_on_in_a_fresh_session() -> None:
@@ -409,12 +410,13 @@ async def test_output_never_cuts_a_line_that_is_being_typed() -> None:
         await t.person.see_prompt()
         t.person.type("work\r")
         await t.session.got(commands.Prompt)
-        t.person.type("abc")
-        await t.person.see(PROMPT + "abc")
-        t.session.emit(events.TextDelta("one line\nanother line\n\n"))
-        for key in "def":
-            t.person.type(key)
-            await t.person.see(key)
+        with standing_clock():
+            t.person.type("abc")
+            await t.person.see(PROMPT + "abc")
+            t.session.emit(events.TextDelta("one line\nanother line\n\n"))
+            for key in "def":
+                t.person.type(key)
+                await t.person.see(key)
         assert (await t.person.see("one line")).lstrip("\n") == "one line"
         t.person.type("g")
         await t.person.see("\n" + PROMPT + "abcdefg")

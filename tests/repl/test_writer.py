@@ -7,6 +7,7 @@ import os
 import threading
 
 from grokmini.repl.writer import MAX_BACKLOG, TerminalWriter
+from tests.waiting import SECONDS
 
 
 def never(error: OSError) -> None:
@@ -18,7 +19,7 @@ def test_texts_for_two_descriptors_arrive_in_order() -> None:
     writer = TerminalWriter(never)
     for text in ("a", "日", "b"):
         writer.write(write, text)
-    assert writer.close(5, write, "never")
+    assert writer.close(SECONDS, write, "never")
     os.close(write)
     assert os.read(read, 100).decode() == "a日b"
     os.close(read)
@@ -51,7 +52,7 @@ def test_a_descriptor_made_non_blocking_by_someone_else_loses_nothing() -> None:
     received = 0
     while received < 300_000:
         received += len(os.read(read, 65_536))
-    assert writer.close(5, write, "never")
+    assert writer.close(SECONDS, write, "never")
     os.close(read)
     os.close(write)
 
@@ -69,8 +70,8 @@ def test_a_reader_that_has_left_is_told_once_and_ends_the_waiting() -> None:
     writer = TerminalWriter(on_gone)
     writer.write(write, "z" * (MAX_BACKLOG + 1))
     writer.wait_for_room()
-    assert gone.wait(5)
+    assert gone.wait(SECONDS)
     writer.write(write, "more")
-    assert not writer.close(5, write, "never")
+    assert not writer.close(SECONDS, write, "never")
     assert errors == [errno.EPIPE]
     os.close(write)

@@ -14,6 +14,7 @@ from grokmini.protocol.permission import PermissionAnswer
 from tests.fakes.model_server import ModelServer, call, failure, raw, reply, usage_of
 from tests.sandbox.liveness import alive, seen_from_here
 from tests.session.sessions import session
+from tests.waiting import SECONDS, until
 
 
 def bash(command: str, call_id: str = "") -> object:
@@ -130,7 +131,7 @@ async def test_cancelling_a_stream_keeps_what_was_said_and_closes_the_connection
             driver.send(commands.CancelTurn())
             ended = await driver.until(events.TurnEnded)
             assert (ended.outcome, ended.exit_code) == ("cancelled", 130)
-            assert server.requests[0].gone.wait(5), "the connection is closed"
+            assert await asyncio.to_thread(server.requests[0].gone.wait, SECONDS), "the connection is closed"
             gate.set()
             await driver.ask("again")
         history = driver.history()
@@ -164,7 +165,7 @@ async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_n
         assert [item.status for item in driver.history() if isinstance(item, ToolResultItem)] == [
             "cancelled"
         ] * 3
-        assert [pid for pid in pids if pid and alive(pid)] == []
+        await until(lambda: not [pid for pid in pids if pid and alive(pid)])
 
 
 async def test_prompts_sent_while_a_turn_runs_wait_and_run_in_order(tmp_path: Path) -> None:

@@ -184,7 +184,8 @@ def test_lines_that_come_in_a_burst_do_not_send_by_themselves(place: Place, tmp_
     with ModelServer([reply("an answer")]) as server, inline_terminal(place, server, tmp_path) as terminal:
         terminal.start()
         terminal.send(b"one\rtwo\rthree\r")
-        terminal.see_on_screen("› one", "  three", "Enter to send")
+        terminal.see_on_screen("› one", "  three")
+        until(lambda: b"Enter to send" in terminal.raw)  # it stands there for a moment only
         seen = time.monotonic()
         until(lambda: time.monotonic() > seen + PASTE_GAP)
         assert server.bodies == []

@@ -70,19 +70,17 @@ def read_history(directory: Path, summary: Summary | None, *, keep_damaged: bool
     read = read_jsonl(directory / HISTORY, read_item, keep_damaged=keep_damaged)
     starts = {start.prompt_index: start.position for start in turn_starts([s.item for s in read.values])}
     following = max(starts, default=-1) + 1
-    is_doubtful = (
-        read.skipped > 0
-        or summary is None
-        or summary.turns > following
-        or any(isinstance(stored.item, UnknownItem) for stored in read.values)
-    )
-    if not is_doubtful:
-        return History(read.values, 0, True, 0)
-    oldest = min(starts, default=following) if _is_compacted(read.values) else 0
+    strange = [place for place, stored in enumerate(read.values) if isinstance(stored.item, UnknownItem)]
+    is_doubtful = bool(read.places or strange) or summary is None or summary.turns > following
+    is_compacted = _is_compacted(read.values)
+    if not is_doubtful or (is_compacted and not starts):
+        return History(read.values, read.skipped, read.kept, 0)
+    oldest = min(starts) if is_compacted else 0
     first = next(index for index in range(oldest, following + 1) if index not in starts)
     told = _turns_since(directory / UPDATES, first)
     missing = [index for index in sorted(told) if index >= first and index not in starts]
-    lost = sorted(_places(missing, starts, read.places, len(read.values)), key=lambda prompt: prompt.place)
+    doubtful = sorted({*read.places, *strange})
+    lost = sorted(_places(missing, starts, doubtful, len(read.values)), key=lambda prompt: prompt.place)
     return History(_filled(read.values, lost, told), read.skipped, read.kept, len(lost))
 
 
@@ -139,9 +137,12 @@ class _Gap(NamedTuple):
 
 
 def _places(
-    missing: Sequence[int], starts: Mapping[int, int], bad: Sequence[int], size: int
+    missing: Sequence[int], starts: Mapping[int, int], doubtful: Sequence[int], size: int
 ) -> Iterator[_Lost]:
-    """Where missing prompts belong: where lines were bad, else where the turn before them ends."""
+    """Where missing prompts belong: where lines are bad or of no known kind, or at the end.
+
+    Between prompts with nothing of that kind between them none was lost: it may have been summed up.
+    """
     known = sorted(starts)
 
     def gap_of(index: int) -> _Gap:
@@ -151,7 +152,10 @@ def _places(
         )
 
     for gap, indexes in groupby(missing, gap_of):
-        free = [place for place in bad if gap.begin < place <= gap.end] or [gap.end]
+        free = [place for place in doubtful if gap.begin < place <= gap.end]
+        if not free and gap.end < size:
+            continue
+        free = free or [size]
         last = len(free) - 1
         for number, index in enumerate(here := list(indexes), 1):
             place = free[min(number - 1, last)]

@@ -135,6 +135,19 @@ async def test_prompts_that_were_summed_up_do_not_come_back(tmp_path: Path) -> N
     await third.files.close()
 
 
+@pytest.mark.parametrize("kept", [(), (0, 3)], ids=["none", "the first and the last"])
+async def test_a_summary_may_keep_any_of_the_prompts(tmp_path: Path, kept: tuple[int, ...]) -> None:
+    session = await told_session(tmp_path, 4)
+    again = reopened(tmp_path, session)
+    summary = Stored(user_text("what was", reason=SyntheticReason.COMPACTION_SUMMARY))
+    again.files.replace([*(exchange(number)[0] for number in kept), summary, *exchange(9)[1:]])
+    await again.files.close()
+    damage(session, lambda lines: [*lines, b"{half"])
+    third = reopened(tmp_path, session)
+    assert asked(third.items) == list(kept)
+    await third.files.close()
+
+
 async def test_a_huge_prompt_comes_back_shortened(tmp_path: Path) -> None:
     session = await told_session(tmp_path, 1, ask="begin " + "x" * 3 * TEXT_LIMIT + " end")
     (session.directory / HISTORY).unlink()

@@ -129,13 +129,14 @@ def talks(model: str) -> bool:
 def local_by_name(
     catalogue: ModelCatalogue, servers: Sequence[LocalServer], name: str
 ) -> tuple[Chosen | None, list[str]]:
-    """The model on this machine that is called so without its server's name, or the nearest ones, whole."""
+    """The model on this machine that is called so without its server's name, or the names of the nearest, else of all."""
     whole = {f"{server.provider}/{model}": (server, model) for server in servers for model in server.models}
     meant = [full for full, (_, model) in whole.items() if name in (model, model.removesuffix(":latest"))]
     if len(meant) == 1:
         return local_model(catalogue, *whole[meant[0]]), []
     close = nearest(name, [model for _, model in whole.values()])
-    return None, meant or [full for model in close for full, pair in whole.items() if pair[1] == model]
+    near = [full for model in close for full, pair in whole.items() if pair[1] == model]
+    return None, meant or near or list(whole)
 
 
 def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:

@@ -129,7 +129,7 @@ def test_a_model_that_turns_texts_into_numbers_is_none_to_talk_to() -> None:
         ("tiny", "ollama/tiny:latest", []),
         ("gema3:4b", "", ["ollama/gemma3:4b"]),
         ("twice", "", ["ollama/twice", "vllm/twice"]),
-        ("zzzzzz", "", []),
+        ("zzzzzz", "", ["ollama/gemma3:4b", "ollama/tiny:latest", "ollama/twice", "vllm/twice"]),
     ],
 )
 def test_a_model_on_this_machine_is_known_without_its_servers_name(

@@ -129,7 +129,7 @@ def talks(model: str) -> bool:
 def local_by_name(
     catalogue: ModelCatalogue, servers: Sequence[LocalServer], name: str
 ) -> tuple[Chosen | None, list[str]]:
-    """The model on this machine that is called so without its server's name, or the names of the nearest, else of all."""
+    """The model on this machine called so without its server's name, or the names of the nearest, else of all."""
     whole = {f"{server.provider}/{model}": (server, model) for server in servers for model in server.models}
     meant = [full for full, (_, model) in whole.items() if name in (model, model.removesuffix(":latest"))]
     if len(meant) == 1:

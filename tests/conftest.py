@@ -126,6 +126,6 @@ def fresh_home(homes: Path, numbers: Iterator[int], monkeypatch: pytest.MonkeyPa
     home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     for name in list(os.environ):
-        if name.startswith(("GROKMINI_", "XDG_")) or name.endswith("_API_KEY"):
+        if name.startswith(("GROKMINI_", "XDG_")) or name.lower().endswith(("_api_key", "_proxy")):
             monkeypatch.delenv(name)
     return home

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from grokmini.render.lines import Line, ansi, plain
 from grokmini.render.look import Look
 from grokmini.render.stream import MarkdownStream
+from tests.cost import LINEAR, growth
 from tests.render.documents import CORNERS, ODD, WHOLE, pieces_of
 
 
@@ -147,14 +146,11 @@ def test_no_prose_is_wider_than_the_screen_at_any_width(width: int) -> None:
         assert line.width <= max(width, 2)
 
 
-def cpu_seconds(text: str, piece: int = 4) -> float:
+def stream_whole(text: str, piece: int) -> None:
     stream = MarkdownStream(80)
-    stream.feed("```python\nx\n```\n")
-    started = time.process_time()
     for at in range(0, len(text), piece):
         stream.feed(text[at : at + piece])
     stream.finish()
-    return time.process_time() - started
 
 
 @pytest.mark.parametrize(
@@ -170,13 +166,11 @@ def cpu_seconds(text: str, piece: int = 4) -> float:
     ids=["fence", "paragraph", "list", "item", "quote", "table"],
 )
 def test_the_cost_grows_no_faster_than_the_text(text: str) -> None:
-    """The best of three: what else runs on the machine costs time, and never saves any."""
-    quarter, whole = (min(cpu_seconds(part, 40) for _ in range(3)) for part in (text[: len(text) // 4], text))
-    assert whole < 8 * quarter + 0.1  # 4 when linear, 16 when quadratic
+    assert growth(lambda size: stream_whole(text[:size], 40), len(text)) < LINEAR
 
 
 @pytest.mark.parametrize(
     "mark", ["[", "![", "*a ", "`", "<", "\\[", "> ", "- ", "~~", "[a](", "*_", "<!--", "[a]: "]
 )
 def test_hostile_repetition_costs_little(mark: str) -> None:
-    assert cpu_seconds(mark * (16_000 // len(mark)), 400) < 2
+    assert growth(lambda size: stream_whole(mark * (size // len(mark)), 400), 16_000) < LINEAR

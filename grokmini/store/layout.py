@@ -135,11 +135,9 @@ def sync(descriptor: int, *, data_only: bool = False) -> None:
 
     Some file systems have no such wait, for directories above all: what they cannot do keeps nobody from saving.
     """
+    wait = getattr(os, "fdatasync", os.fsync) if data_only else os.fsync  # macOS has no fdatasync
     try:
-        if data_only:
-            os.fdatasync(descriptor)
-        else:
-            os.fsync(descriptor)
+        wait(descriptor)
     except OSError as error:
         if error.errno not in _CANNOT_SYNC:
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from grokmini.protocol.errors import SessionError
@@ -81,6 +82,8 @@ class DriverLock:
         """Let another process drive."""
         if self._lease is not None:
             self._lease.release()
+        with suppress(OSError):  # closing alone would leave it to a child that is being born just now
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
         os.close(self._descriptor)
 
 

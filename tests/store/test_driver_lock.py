@@ -33,6 +33,15 @@ def test_a_free_session_is_not_driven_and_asking_does_not_take_it(tmp_path: Path
     DriverLock.acquire(tmp_path).release()
 
 
+def test_a_lock_let_go_is_free_while_a_child_that_was_just_forked_has_its_descriptor(tmp_path: Path) -> None:
+    held, path = DriverLock.acquire(tmp_path), os.path.realpath(tmp_path / DRIVER_LOCK)
+    ours = [name for name in os.listdir("/proc/self/fd") if os.path.realpath(f"/proc/self/fd/{name}") == path]
+    as_a_child_has_it = os.dup(int(ours[0]))
+    held.release()
+    DriverLock.acquire(tmp_path).release()
+    os.close(as_a_child_has_it)
+
+
 def test_a_holders_text_reaches_the_terminal_without_control_characters(tmp_path: Path) -> None:
     (tmp_path / DRIVER_LOCK).write_bytes(b"12 ho\x1b[31mst\xff\n")
     assert read_holder(tmp_path) == "process 12 on ho[31mst\ufffd"

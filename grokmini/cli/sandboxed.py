@@ -124,6 +124,7 @@ def beyond_workspace(root: Root, profile: Profile) -> tuple[str, ...]:
 
 def around_of(root: Root, directory: Path | None) -> Around:
     """What a profile meets in the root's folder. `directory` holds the session's files."""
+    from grokmini.sandbox.git_folders import git_besides
     from grokmini.sandbox.nested import repositories_in
     from grokmini.sandbox.resolve import Around
     from grokmini.store.layout import PROMPTS, SCRATCH, TOOL_OUTPUT
@@ -131,18 +132,18 @@ def around_of(root: Root, directory: Path | None) -> Around:
     places = (
         {name: os.path.realpath(path) for name, path in root.places._asdict().items()} if root.places else {}
     )
-    dot_git = root.cwd / ".git"
+    dot_git, home = root.cwd / ".git", root.env.get("HOME", "") or str(Path.home())
     given = (root.places.config, root.places.data, root.places.state) if root.places else ()
     session = os.path.realpath(directory) if directory is not None else ""
     return Around(
         cwd=str(root.cwd),
-        home=root.env.get("HOME", "") or str(Path.home()),
+        home=home,
         env=root.env,
         scratch=session and f"{session}/{SCRATCH}",
         kept=(f"{session}/{TOOL_OUTPUT}", f"{session}/{PROMPTS}") if session else (),
         given=tuple(map(str, given)),
         git_link=os.path.realpath(dot_git) if os.path.islink(dot_git) else "",
-        nested=repositories_in(str(root.cwd)),
+        nested=git_besides(repositories_in(str(root.cwd)), home, root.env),
         protect_secrets=root.settings.sandbox.protect_secrets,
         protect_env_files=root.settings.sandbox.protect_env_files,
         **places,

@@ -110,13 +110,15 @@ class SessionSandbox:
             self._cwd = cwd
             return ()
         from grokmini.sandbox.compare import grants_more
+        from grokmini.sandbox.git_folders import git_besides
         from grokmini.sandbox.nested import repositories_in
 
         before = current.policy
         self._leave(before)
         former, self._cwd = self._cwd, cwd
         around = self._around()
-        self._held = replace(around, nested=(*around.nested, *repositories_in(str(cwd))))
+        nested = git_besides(repositories_in(str(cwd)), around.home, around.env)
+        self._held = replace(around, nested=(*around.nested, *nested))
         try:
             after = self._resolve(self._choice)
         except SandboxError:

@@ -41,8 +41,8 @@ LIMITS: Final = (
         "Project writable",
         "A command that makes .git or .grokmini can also fill it, hooks and settings too: both are kept from the next "
         "command on. A .git/commondir that a command leaves counts until it ends, then it is taken away. Of "
-        "repositories inside of the project its submodules are kept, and those that were there at the start no deeper "
-        "than two folders; others can be given hooks and settings.",
+        "repositories inside of the project its submodules are kept, and up to 20 that were there at the start no "
+        "deeper than two folders; others can be given hooks and settings.",
         lambda policy, _: bool(policy.write_roots) and not policy.write_all,
     ),
     Limit(

@@ -13,7 +13,7 @@ from typing import Final
 
 from grokmini.files.regular import read_start
 from grokmini.sandbox.git_led_to import hooks_everywhere, led_to
-from grokmini.sandbox.nested import repositories, repository_at
+from grokmini.sandbox.nested import Repository, repositories, repository_at
 from grokmini.sandbox.redirections import opened
 from grokmini.text.below import is_below
 
@@ -82,34 +82,46 @@ def git_roots(cwd: str) -> tuple[str, ...]:
     return tuple(folder for folder in git_folders(cwd) if not is_below(folder, real))
 
 
-def git_protected(
-    cwd: str, home: str = "", env: Mapping[str, str] = MappingProxyType({}), besides: Iterable[str] = ()
-) -> tuple[str, ...]:
-    """What steers git in these folders, there or not; with no repository yet, where it would be. `besides` are further
-    folders, of which those are meant that are repositories.
-    """
+def git_protected(cwd: str, home: str = "", env: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
+    """What steers git in these folders, there or not; with no repository yet, where it would be."""
     known = git_folders(cwd)
     folders = dict.fromkeys(known or (f"{cwd}/.git",))
     found = list(_own_pointers(cwd))
     hooks = hooks_everywhere(home, env) if home else ()
-    own = tuple(repositories(cwd))
-    others = tuple(filter(None, (repository_at(top) for top in besides if os.path.isdir(f"{top}/.git"))))
-    for one in (*own, *others):
-        found += led_to(one, home, hooks)
-        if os.path.islink(one.marker):
-            found += [f"{one.marker}/{name}" for name in _ALWAYS]  # through the link, which is told by that
-        if one not in own[:1] or not known:
+    for number, one in enumerate(repositories(cwd)):
+        found += _led_to(one, home, hooks)
+        if number or not known:
             folders[one.folder] = None
             found += () if os.path.isdir(one.marker) else (one.marker,)
     for folder in folders:
-        found += [f"{folder}/{name}" for name in _ALWAYS]
-        found += [f"{folder}/{name}" for name in _WHERE_THERE if os.path.lexists(f"{folder}/{name}")]
-        found += _worktree_settings(folder)
-        for module in islice(_modules(Path(folder, "modules")), _MODULES):
-            found += [str(module / name) for name in _ALWAYS]
-            found += _worktree_settings(str(module))
-            found += _worktree_pointer(module)
+        found += _steering(folder)
     return tuple(dict.fromkeys(found))
+
+
+def git_besides(tops: Iterable[str], home: str, env: Mapping[str, str]) -> tuple[str, ...]:
+    """What steers git in those of further folders that are repositories, there or not."""
+    hooks = hooks_everywhere(home, env)
+    found: list[str] = []
+    for one in (repository_at(top) for top in tops if os.path.isdir(f"{top}/.git")):
+        found += (*_led_to(one, home, hooks), *_steering(one.folder)) if one else ()
+    return tuple(dict.fromkeys(found))
+
+
+def _led_to(one: Repository, home: str, hooks: tuple[str, ...]) -> Iterator[str]:
+    yield from led_to(one, home, hooks)
+    if os.path.islink(one.marker):
+        yield from (f"{one.marker}/{name}" for name in _ALWAYS)  # through the link, which is told by that
+
+
+def _steering(folder: str) -> Iterator[str]:
+    """What steers git in a git folder, and in those of its submodules."""
+    yield from (f"{folder}/{name}" for name in _ALWAYS)
+    yield from (f"{folder}/{name}" for name in _WHERE_THERE if os.path.lexists(f"{folder}/{name}"))
+    yield from _worktree_settings(folder)
+    for module in islice(_modules(Path(folder, "modules")), _MODULES):
+        yield from (str(module / name) for name in _ALWAYS)
+        yield from _worktree_settings(str(module))
+        yield from _worktree_pointer(module)
 
 
 def _worktree_settings(folder: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from grokmini.files.git_settings import common_folder, executable_setting, git_f
 _MOST: Final = 200
 _DEEP: Final = 2
 _LOOKED_AT: Final = 2_000
-_MOST_FOUND: Final = 50
+_MOST_FOUND: Final = 20
 _OF_TOOLS: Final = frozenset({"node_modules", "build", "dist", "target", "__pycache__"})
 """Folders that tools fill and remove again."""
 _CLOCK: Final = 1_000_000_000

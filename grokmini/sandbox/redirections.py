@@ -49,6 +49,8 @@ def remove_redirections(folders: Iterable[str], spared: Collection[str] = ()) ->
     """
     found: list[str] = []
     for folder in folders:
+        if not (os.path.lexists(f"{folder}/{_NAME}") or os.path.lexists(f"{folder}/{_WORKTREES}")):
+            continue  # as ever: it costs little to see
         found += [stray for stray in _strays(folder) if stray not in spared and _unlinked(stray)]
         with suppress(OSError), opened(f"{folder}/{_WORKTREES}") as worktrees:
             for name in _names(worktrees):

@@ -15,7 +15,7 @@ from grokmini.files.places import PROJECT_FOLDER
 from grokmini.protocol.errors import SandboxError
 from grokmini.sandbox.denials import denials
 from grokmini.sandbox.environment import tools_folder
-from grokmini.sandbox.git_folders import git_protected, git_roots
+from grokmini.sandbox.git_folders import git_besides, git_protected, git_roots
 from grokmini.sandbox.globs import anchored, is_glob, unquoted
 from grokmini.sandbox.landlock import SHARED_MEMORY
 from grokmini.sandbox.limits import machine_limits
@@ -50,8 +50,8 @@ class Around:
 
     `scratch` is the session's own folder for commands, empty for none; `kept` are those of what it keeps for its
     model to read. `given` are our own folders as the environment names them, links and all.
-    `git_link` is where a link `.git` of the folder led before any command, `nested` are the repositories that lay in it
-    then.
+    `git_link` is where a link `.git` of the folder led before any command, `nested` is what steered git then in the
+    repositories that lie in it.
     `code` is where our own code is.
     `former` are folders that commands could write before: links in them may be theirs, too.
     """
@@ -131,7 +131,9 @@ def protected_paths(
     """What stays read-only inside the writable folders; `extra` are those that the profile adds."""
     project = f"{around.cwd}/{PROJECT_FOLDER}"
     found = (
-        *git_protected(around.cwd, around.home, around.env, (*around.nested, *extra)),
+        *git_protected(around.cwd, around.home, around.env),
+        *around.nested,
+        *(git_besides(extra, around.home, around.env) if extra else ()),
         project,
         *own_protected(own, roots),
         own_code(roots, around.code),

@@ -129,14 +129,10 @@ def test_what_a_command_answers_stands_below_it_and_apart_from_the_rest(place: P
         terminal.see("/model demo")
         terminal.prompt("/nonsense")
         terminal.see("/help lists them")
-        rows = terminal.lines
-        said = [
-            ["", "› /model", "model: fake-model", "  /model fake-model  (in use)", "  /model demo", ""],
-            ["", "› /nonsense", "! there is no command /nonsense: /help lists them", ""],
-        ]
-        for block in said:
-            at = rows.index(block[1])
-            assert rows[at - 1 : at - 1 + len(block)] == block
+        shown = "\n\n› /model\nmodel: fake-model\n  /model demo\n\n"
+        unknown = "\n\n› /nonsense\n! there is no command /nonsense: /help lists them\n\n"
+        terminal.wait_until(lambda: shown in "\n".join(terminal.lines), shown)
+        terminal.wait_until(lambda: unknown in "\n".join(terminal.lines), unknown)
         assert terminal.leave() == 0
 
 

@@ -159,6 +159,7 @@ async def test_silence_is_retried_and_then_told() -> None:
     with ModelServer([silent, silent]) as server:
         with pytest.raises(SampleError) as caught:
             await ask(server, limits=TimeLimits(first_byte=0.05), max_attempts=2, waits=Waits())
+        await asyncio.to_thread(server.wait_for_requests, 2, SECONDS)  # each was given up, perhaps unread
         assert (caught.value.kind, len(server.requests)) == (SampleErrorKind.TIMEOUT, 2)
 
 

@@ -55,7 +55,7 @@ def test_whatever_runs_unasked_leaves_the_folder_as_it_was(text: str) -> None:
             cwd=ground.root,
             capture_output=True,
             check=False,
-            timeout=20,
+            timeout=60,
             stdin=subprocess.DEVNULL,
         )
         assert [entry.name for entry in ground.root.iterdir()] == ["kept"]

@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from grokmini.cli.first_word import check_first_word
 from grokmini.cli.option import HELP, CommandSpec, Option
 from grokmini.cli.options import OPTIONS, Options
 from grokmini.protocol.errors import UsageError
@@ -110,8 +109,11 @@ def parse_options(argv: Sequence[str]) -> Options:
         if topic not in ("", "all"):
             raise UsageError(f"there is no help on {topic!r}", "grokmini --help, grokmini --help all")
         return Options(help=topic or "short")
-    if parsed.text("print_mode") is None:
-        check_first_word(parsed.words[: len(parsed.words) - parsed.guarded])
+    unguarded = parsed.words[: len(parsed.words) - parsed.guarded]
+    if unguarded and parsed.text("print_mode") is None:
+        from grokmini.cli.first_word import check_first_word  # most command lines have no free word
+
+        check_first_word(unguarded)
     words = [_text(word) for word in (parsed.text("print_mode"), *parsed.words) if word]
     mode, never_ask = _mode(parsed.text("permission_mode"))
     options = Options(

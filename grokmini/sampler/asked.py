@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from grokmini.protocol.model import ModelSpec
-from grokmini.sampler.entry_name import entry_name
 
 MAX_MESSAGE = 600
 
@@ -21,6 +20,8 @@ class Asked(NamedTuple):
     @property
     def entry(self) -> str:
         """The table of config.toml that holds, or would hold, what the person says of the model."""
+        from grokmini.sampler.entry_name import entry_name  # only for the hint of an error
+
         return entry_name(self.spec.name)
 
     def clean(self, text: str) -> str:

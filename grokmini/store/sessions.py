@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -156,13 +157,19 @@ class SessionStore:
         )
 
     def directory_of(self, session_id: str) -> Path:
-        """Where a session's files are, also of one that cannot be resumed. Raises `SessionError`."""
+        """Where a session's files are, also of one that cannot be resumed: the newest, of copies that a person made.
+
+        Raises `SessionError`.
+        """
+        found = []
         if is_session_id(session_id):
             for group in subdirectories(self._root / SESSIONS):
                 directory = Path(group.path, session_id)
-                if os.path.isdir(directory):
-                    return directory
-        raise _no_session(session_id)
+                with suppress(OSError):
+                    found.append((directory.stat().st_mtime, directory))
+        if not found:
+            raise _no_session(session_id)
+        return max(found)[1]
 
     def latest(self, cwd: Path) -> SessionInfo | None:
         """The newest session of a working directory, whoever drives it."""
@@ -194,10 +201,15 @@ class SessionStore:
                 yield error
 
     def _infos(self, cwd: Path | None, prefix: str = "") -> Iterator[SessionInfo]:
-        """Sessions whose id begins with `prefix`, newest first, each read only when it is asked for."""
+        """Sessions whose id begins with `prefix`, newest first, each read only when it is asked for.
+
+        Of copies that a person made of one, the newest: the others could not be named.
+        """
+        seen: set[str] = set()
         for updated, path in sorted(self._candidates(cwd, prefix), reverse=True):
             directory = Path(path)
-            if not is_missing(directory / SUMMARY):
+            if directory.name not in seen and not is_missing(directory / SUMMARY):
+                seen.add(directory.name)
                 yield SessionInfo(directory.name, directory, updated, _listed(directory))
 
     def _candidates(self, cwd: Path | None, prefix: str) -> Iterator[tuple[float, str]]:

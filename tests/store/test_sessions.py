@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -160,6 +161,19 @@ def test_sessions_are_found_by_id_beginning_and_title(tmp_path: Path) -> None:
     assert found("fix") == [tests, fix]
     assert found("nothing") == []
     assert SessionStore(tmp_path / "none").find("nothing") == []
+
+
+@pytest.mark.parametrize("newer", ["a", "z"])
+def test_of_copies_of_a_session_the_newest_is_meant(tmp_path: Path, newer: str) -> None:
+    session_id = plant(tmp_path, 1, title="x")
+    group = SessionStore(tmp_path).directory_of(session_id).parent
+    for number, name in enumerate(sorted(["a", "z"], key=newer.__eq__), 2):
+        copy = shutil.copytree(group / session_id, tmp_path / "sessions" / name / session_id)
+        os.utime(copy, (1_000 + number, 1_000 + number))
+    store, wanted = SessionStore(tmp_path), tmp_path / "sessions" / newer / session_id
+    assert store.directory_of(session_id) == wanted
+    assert [info.directory for info in store.list(9)] == [wanted]
+    assert [info.directory for info in store.find(session_id)] == [wanted]
 
 
 def test_a_missing_session_and_one_without_a_summary_cannot_be_opened(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from grokmini.render.blockview import notice_lines, prompt_lines, session_lines,
 from grokmini.render.code import Languages
 from grokmini.render.lines import EMPTY, Line, Span
 from grokmini.render.look import DIM, Look
+from grokmini.render.margin import MarginStream, inner_width
 from grokmini.render.stream import MarkdownStream
 from grokmini.render.toolview import (
     Preview,
@@ -76,7 +77,7 @@ NOTHING_RUNS = Running()
 class _Entry:
     """A block on its way: its lines not yet committed; of a text what came of it, and the stream that draws it."""
 
-    def __init__(self, block: Block, stream: MarkdownStream | None) -> None:
+    def __init__(self, block: Block, stream: MarkdownStream | MarginStream | None) -> None:
         self.block = block
         self.stream = stream
         self.text: list[str] = []
@@ -196,11 +197,12 @@ class Transcript:
         if entry.closed:
             entry.ready += entry.stream.finish()
 
-    def _stream_for(self, block: Block) -> MarkdownStream | None:
+    def _stream_for(self, block: Block) -> MarkdownStream | MarginStream | None:
         if isinstance(block, TextBlock):
             return MarkdownStream(self._width, self._shown.look, self._languages)
         if isinstance(block, ReasoningBlock) and self._shown.reasoning:
-            return MarkdownStream(self._width, self._shown.look, self._languages, DIM)
+            inner = MarkdownStream(inner_width(self._width), self._shown.look, self._languages, DIM)
+            return MarginStream(inner, self._width)
         return None
 
     def _commit(self) -> list[Line]:

@@ -146,9 +146,17 @@ def test_reasoning_is_shown_dim_or_not_at_all() -> None:
     events: list[ev.SessionEvent] = [ev.ReasoningDelta("hmm **so**"), ev.TextDelta("a"), ended()]
     linear = view()
     shown = [line for event in events for line in linear.apply(event)]
-    assert plain(shown[0]) == "hmm so"
-    assert all(span.style.dim for span in shown[0].spans)
+    assert [plain(line) for line in shown[:4]] == ["thinking", "  hmm so", "", "a"]
+    assert all(span.style.dim for line in shown[:2] for span in line.spans if span.text.strip())
     assert read(events, view(reasoning=False))[0] == "a"
+
+
+def test_reasoning_is_told_from_an_answer_without_any_colour() -> None:
+    thoughts = "First this.\n\nThen `that`:\n\n```\nx = 1\n```\n"
+    lines = read([ev.ReasoningDelta(thoughts[:8]), ev.ReasoningDelta(thoughts[8:]), ev.TextDelta("So.\n\n")])
+    assert lines == ["thinking", "  First this.", "", "  Then `that`:", "", "  x = 1", "", "So."]
+    narrow = read([ev.ReasoningDelta("one two three four five"), ev.TextDelta("So.\n\n")], view(width=12))
+    assert narrow[:3] == ["thinking", "one two", "three four"]
 
 
 def test_a_prompt_just_typed_is_not_printed_again_but_set_off() -> None:

@@ -152,8 +152,8 @@ def decode_stored(line: bytes) -> Stored:
 def _decode_newer(line: bytes) -> KnownItem:
     """An item of a known kind that holds something newer, as far as this version understands it.
 
-    A part of an unknown kind is a text that says so, with the words in it, an unknown status an error. Raises `msgspec.DecodeError` for
-    what is no item even so.
+    A part of an unknown kind is a text that says so, with the words in it, an unknown status an error. Raises
+    `msgspec.DecodeError` for what is no item even so.
     """
     value: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
     content = value.get("content")

@@ -132,7 +132,7 @@ async def start_session(
     live = Live(setup.mode, setup.model)
     sandbox = await _confined(root, opened, ask_about_profile, mechanisms)
     base = _Base(root, opened, stream, live, sandbox)
-    _announce(base)
+    _announce(base, interactive)
     for notice in setup.notices:
         stream.emit(notice)
     opened.files.on_trouble = stream.emit
@@ -266,7 +266,7 @@ def _look_around(
     )
 
 
-def _announce(base: _Base) -> None:
+def _announce(base: _Base, interactive: bool) -> None:
     """The first events of every stream: that the session is open, and what was noticed on the way."""
     root, opened, stream, live, sandbox = base
     stream.emit(
@@ -293,6 +293,8 @@ def _announce(base: _Base) -> None:
             isinstance(stored.item, UserItem) and stored.item.is_real_prompt for stored in opened.items
         )
         text = f"going on with {quoted(opened.summary.title)}, {plural(prompts, 'prompt')} so far"
+        if interactive:
+            text += "; /repaint shows the last ones"
         stream.emit(Notice("info", text, "resumed"))
     if opened.summary.sandbox_profile == OFF == sandbox.profile and not root.options.sandbox:
         text = "This session goes on without a sandbox, as it was left; /sandbox workspace confines it."

@@ -71,6 +71,18 @@ async def test_a_model_that_is_gone_gives_way_to_the_one_at_hand_and_that_is_sai
             assert "fake-model" in notice.text
 
 
+async def test_what_goes_on_is_named_with_the_way_to_see_it_for_a_person_who_has_a_screen(
+    tmp_path: Path,
+) -> None:
+    told = 'going on with "one", 1 prompt so far'
+    with ModelServer([reply("ok")], repeat=True) as server:
+        await begin(tmp_path, server, mode=PermissionMode.ASK)
+        for interactive, hint in ((True, "; /repaint shows the last ones"), (False, "")):
+            async with session(tmp_path, server, interactive=interactive, continue_last=True) as driver:
+                notice = await driver.until(events.Notice, lambda notice: notice.code == "resumed")
+                assert notice.text == told + hint
+
+
 async def test_opening_alone_writes_nothing_into_the_summary(tmp_path: Path) -> None:
     with ModelServer([reply("ok")], repeat=True) as server:
         driver = await begin(tmp_path, server, mode=PermissionMode.ASK)

@@ -18,7 +18,7 @@ import msgspec
 
 from grokmini.headless.run_state import RunState
 from grokmini.protocol.codec import encode, encode_event
-from grokmini.protocol.events import EventRecord, TurnEnded
+from grokmini.protocol.events import EventRecord, ToolCallWriting, TurnEnded
 from grokmini.protocol.model import Usage
 from grokmini.text.sanitise import sanitise
 
@@ -65,7 +65,9 @@ class StreamJsonFormat:
     """Every event as one line, the last one `turn_ended`."""
 
     def event(self, record: EventRecord) -> bytes:
-        """The event's line."""
+        """The event's line, but for what passes and is kept nowhere."""
+        if isinstance(record.event, ToolCallWriting):
+            return b""
         return json_line(encode_event(record))
 
     def end(self, record: EventRecord, ended: TurnEnded, state: RunState) -> bytes:

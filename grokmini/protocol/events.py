@@ -125,6 +125,17 @@ class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished", omit_defaul
     spill: str = ""
 
 
+class ToolCallWriting(msgspec.Struct, frozen=True, tag="tool_call_writing", omit_defaults=True):
+    """The model writes the arguments of a call to the tool `name`, for `subject` where that is known (a path, a
+    command); `lines` of text in them so far, 0 for no more than one. Made good by the next of its kind and by what
+    follows: it is kept in no log and has no number.
+    """
+
+    name: str
+    subject: str = ""
+    lines: int = 0
+
+
 class RetryScheduled(msgspec.Struct, frozen=True, tag="retry_scheduled", omit_defaults=True):
     """The request is made again in `delay` seconds as attempt `attempt` of `of`.
 
@@ -265,6 +276,7 @@ SessionEvent: TypeAlias = (
     | TurnStarted
     | TextDelta
     | ReasoningDelta
+    | ToolCallWriting
     | ToolCallReady
     | PermissionAsked
     | PermissionAnswered

@@ -152,6 +152,8 @@ class Fold:
                 return self._apply_to_call(event)
             case ev.PermissionAsked() | ev.PermissionAnswered():
                 return self._apply_permission(event)
+            case ev.ToolCallWriting():
+                return []
             case ev.SessionStarted():
                 return self._whole(SessionBlock(self._new_id(), event))
             case ev.TurnStarted():

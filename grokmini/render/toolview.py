@@ -158,9 +158,9 @@ def shell_lines(event: ShellFinished, place: ToolLook) -> list[Line]:
     return [*head, *_last_lines(event.output, place.preview.failure, "", place)]
 
 
-def shell_under_way(command: str, seconds: float, place: ToolLook) -> list[Line]:
-    """The user's own command while it runs."""
-    return _head_under_way("Shell", command, seconds, place)
+def under_way(verb: str, subject: str, seconds: float, place: ToolLook) -> list[Line]:
+    """What is no call yet, or none of the model's, while it goes on."""
+    return _head_under_way(verb, subject, seconds, place)
 
 
 def todo_lines(todos: tuple[TodoEntry, ...], place: ToolLook) -> list[Line]:

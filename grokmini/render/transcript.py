@@ -40,9 +40,9 @@ from grokmini.render.toolview import (
     Preview,
     ToolLook,
     shell_lines,
-    shell_under_way,
     todo_lines,
     tool_lines,
+    under_way,
 )
 from grokmini.text.width import cell_width, cut_to_width
 
@@ -64,9 +64,13 @@ class Shown(NamedTuple):
 
 
 class Running(NamedTuple):
-    """What runs just now: for how many seconds each call has, and the person's own command."""
+    """What runs just now: for how many seconds each call has, the call that the model writes, and the person's own
+    command.
+    """
 
     seconds: Mapping[str, float] = MappingProxyType({})
+    call: str = ""
+    call_seconds: float = 0.0
     shell: str = ""
     shell_seconds: float = 0.0
 
@@ -145,9 +149,14 @@ class Transcript:
             if drawn:
                 lines += [*self._gap(group, entry.block), *drawn]
                 group = _group(entry.block)
-        if now.shell:
-            gap = [EMPTY] if group not in ("", "tool") else []
-            lines += [*gap, *shell_under_way(now.shell, now.shell_seconds, self._place)]
+        for verb, subject, lasting in (
+            ("Call", now.call, now.call_seconds),
+            ("Shell", now.shell, now.shell_seconds),
+        ):
+            if subject:
+                gap = [EMPTY] if group not in ("", "tool") else []
+                lines += [*gap, *under_way(verb, subject, lasting, self._place)]
+                group = "tool"
         return lines
 
     def _begun(self, lines: list[Line]) -> Line:

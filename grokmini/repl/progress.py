@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grokmini.repl.session_state import SessionState
+from grokmini.repl.session_state import SessionState, words_of
 from grokmini.text.sanitise import sanitise
 from grokmini.text.width import cut_to_width
 
@@ -37,6 +37,9 @@ class Progress:
         self._quiet_since = now
         self._pause = min(LONGEST, self._pause * 2)
         if not state.running_calls:
+            if state.writing is not None:
+                call = cut_to_width(sanitise(words_of(state.writing), newlines=False), LABEL_CELLS)
+                return f"… a call is being written: {call} ({_seconds(now - state.writing_since)})"
             model, silent = sanitise(state.model, newlines=False), now - state.turn_since
             if silent < SILENT:
                 return f"… {model} is still writing; its next line is not complete"

@@ -18,7 +18,7 @@ from grokmini.repl.input import InputView
 from grokmini.repl.live import MENU_ROWS, LiveParts, compose, room_for_panel, room_for_tail
 from grokmini.repl.overlay import REASON_PROMPT, Overlay
 from grokmini.repl.painter import Cursor, LiveView, Size
-from grokmini.repl.session_state import SHELL
+from grokmini.repl.session_state import SHELL, words_of
 from grokmini.repl.status import StatusFacts, status_line
 from grokmini.text.width import cell_width, graphemes
 
@@ -79,9 +79,13 @@ class LiveRegion:
     def _running(self, now: float) -> Running:
         state = self._desk.state
         seconds = {call_id: now - since for call_id, since in state.running_calls.items()}
-        if not state.shell_running:
-            return Running(seconds)
-        return Running(seconds, state.label_of(SHELL), seconds.get(SHELL, 0.0))
+        running = Running(seconds)
+        if state.writing is not None:
+            since = now - state.writing_since
+            running = running._replace(call=words_of(state.writing), call_seconds=since)
+        if state.shell_running:
+            running = running._replace(shell=state.label_of(SHELL), shell_seconds=seconds.get(SHELL, 0.0))
+        return running
 
     def _draft(self, size: Size) -> InputView:
         """The draft and its menu in the room there is; the menu may take all of it but the cursor's row."""

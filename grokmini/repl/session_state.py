@@ -13,6 +13,7 @@ from grokmini.protocol.events import (
     PromptQueued,
     PromptUnqueued,
     ReasoningDelta,
+    RetryScheduled,
     SandboxChanged,
     SessionEnded,
     SessionEvent,
@@ -20,6 +21,7 @@ from grokmini.protocol.events import (
     ShellFinished,
     TextDelta,
     ToolCallReady,
+    ToolCallWriting,
     ToolFinished,
     ToolStarted,
     TurnEnded,
@@ -31,6 +33,7 @@ from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import ToolEnvelope
 
 SHELL = "!"
+_END_WRITING = (ToolCallReady, TextDelta, ReasoningDelta, RetryScheduled, TurnEnded, SessionEnded)
 """Stands among the running calls for the person's own command."""
 
 
@@ -64,6 +67,8 @@ class SessionState:
         self.questions: list[PermissionAsked] = []
         self.running_calls: dict[str, float] = {}
         self.turn_since = 0.0
+        self.writing: ToolCallWriting | None = None
+        self.writing_since = 0.0
         self.shell_running = False
         self._labels: dict[str, str] = {}
         self._sent: set[str] = set()
@@ -92,6 +97,13 @@ class SessionState:
 
     def apply(self, event: SessionEvent, now: float) -> None:
         """Take an event in."""
+        if isinstance(event, ToolCallWriting):
+            if self.writing is None or self.writing.name != event.name:
+                self.writing_since = now
+            self.writing, self.turn_since = event, now
+            return
+        if isinstance(event, _END_WRITING):
+            self.writing = None
         match event:
             case TurnStarted():
                 self._sent.discard(event.prompt_id)
@@ -174,6 +186,12 @@ class SessionState:
         kept = SHELL if self.shell_running else None
         self.running_calls = {call: since for call, since in self.running_calls.items() if call == kept}
         self._labels = {call: label for call, label in self._labels.items() if call == kept}
+
+
+def words_of(writing: ToolCallWriting) -> str:
+    """A call that is being written, in one line."""
+    what = f"{writing.name[:80]} {writing.subject}".strip()
+    return f"{what}, {writing.lines:,} lines so far" if writing.lines else what
 
 
 def _label(tool: ToolEnvelope) -> str:

@@ -10,6 +10,7 @@ from grokmini.protocol import events, samples
 from grokmini.protocol.errors import SampleError, SampleErrorKind
 from grokmini.protocol.items import AssistantItem, BackendToolCallItem, ReasoningItem, ToolCall
 from grokmini.protocol.model import ModelRequest, Usage
+from grokmini.session.call_writing import CallWriting
 from grokmini.session.ports import Sampler
 from grokmini.text.repetition import RepetitionDetector
 
@@ -60,6 +61,7 @@ class ReplyStream:
     def __init__(self, sampler: Sampler, emit: Callable[[events.SessionEvent], None]) -> None:
         self._sampler = sampler
         self._emit = emit
+        self._call_writing = CallWriting(emit)
 
     async def receive(self, request: ModelRequest, reply: Reply) -> None:
         """Fill `reply`. Raises `SampleError`. Cancelled, the connection closes and `reply` holds what came."""
@@ -144,5 +146,7 @@ class ReplyStream:
                 reply.refusal = reply.refusal or event.reason in ("refusal", "content_filter")
             case samples.Adapted():
                 self._emit(events.Notice("warning", event.text, "model"))
-            case samples.ToolCallStarted() | samples.ToolCallDelta():
-                pass
+            case samples.ToolCallStarted():
+                self._call_writing.begin(event.name)
+            case samples.ToolCallDelta():
+                self._call_writing.more(event.arguments)

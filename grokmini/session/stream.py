@@ -10,11 +10,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from grokmini.protocol.events import EventRecord, SessionEvent, ToolProgress, UsageReported
+from grokmini.protocol.events import EventRecord, SessionEvent, ToolCallWriting, ToolProgress, UsageReported
 from grokmini.session.ports import EventLog
 
 KEPT_UPDATES = 50
-_REPAINTABLE = (ToolProgress, UsageReported)
+_REPAINTABLE = (ToolProgress, UsageReported, ToolCallWriting)
 
 
 class Subscription:
@@ -81,9 +81,12 @@ class EventStream:
 
     def emit(self, event: SessionEvent, trace_id: str = "") -> None:
         """Tell the world. Never blocks."""
-        record = EventRecord(self._next_seq, self._clock(), self._session_id, event, trace_id)
-        self._next_seq += 1
-        self._log.record(record)
+        passing = isinstance(event, ToolCallWriting)
+        seq = 0 if passing else self._next_seq
+        record = EventRecord(seq, self._clock(), self._session_id, event, trace_id)
+        if not passing:
+            self._next_seq += 1
+            self._log.record(record)
         for subscription in self._subscriptions:
             subscription.put(record)
 

@@ -21,6 +21,7 @@ from grokmini.protocol.events import (
     TextDelta,
     TodoChanged,
     ToolCallReady,
+    ToolCallWriting,
     ToolFinished,
     ToolStarted,
     TurnEnded,
@@ -121,6 +122,11 @@ def test_json_formats_are_harmless_on_a_terminal_and_lose_nothing(format_: Forma
     assert not any((char < " " and char != "\n") or "\x7f" <= char < "\xa0" for char in data.decode())
     texts = [line.get("text", line.get("data")) for line in lines(data)]
     assert HOSTILE + "\x7f" in texts
+
+
+@pytest.mark.parametrize("format_", [StreamJsonFormat(), StreamingJsonFormat()])
+def test_what_only_passes_is_in_no_stream(format_: Format) -> None:
+    assert b"big.txt" not in written(format_, ToolCallWriting("write", "big.txt", 9), end=ended())
 
 
 def test_streaming_json_has_the_lines_of_the_reference() -> None:

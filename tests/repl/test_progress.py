@@ -9,6 +9,7 @@ from grokmini.protocol.events import (
     SessionStarted,
     TextDelta,
     ToolCallReady,
+    ToolCallWriting,
     ToolFinished,
     ToolStarted,
     TurnStarted,
@@ -60,6 +61,13 @@ def test_lines_name_the_command_and_come_further_and_further_apart() -> None:
     gaps = [after - before for (before, _), (after, _) in pairwise(lines)]
     assert gaps == [10.0, 20.0, 40.0, 60.0, 60.0]
     assert lines[-1][1].endswith("(3 min 15 s)")
+
+
+def test_a_call_that_is_being_written_is_not_waited_for() -> None:
+    state = running()
+    state.apply(ToolFinished("c", "ok", "", 1.0), 1.0)
+    state.apply(ToolCallWriting("write", "big.txt", 82), 2.0)
+    assert lines_of(state, 6)[0] == (5.0, "… a call is being written: write big.txt, 82 lines so far (3 s)")
 
 
 def test_waiting_for_the_model_is_said_by_its_name() -> None:

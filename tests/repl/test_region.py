@@ -7,8 +7,12 @@ import pytest
 from grokmini.protocol.events import (
     Notice,
     PermissionAsked,
+    RetryScheduled,
+    SessionEvent,
     SessionStarted,
     ShellFinished,
+    TextDelta,
+    ToolCallWriting,
     ToolProgress,
     ToolStarted,
     TurnStarted,
@@ -24,7 +28,7 @@ from grokmini.repl.painter import Size
 from grokmini.repl.question import GUARD
 from grokmini.repl.region import LiveRegion
 from grokmini.repl.session_state import SessionState
-from tests.render.events import ready
+from tests.render.events import ended, ready
 from tests.repl.draft import Typist
 from tests.repl.scripted_session import OPTIONS
 
@@ -127,6 +131,29 @@ def test_the_persons_own_command_is_seen_while_it_runs(scene: Scene) -> None:
     assert scene.rows(50) == ["• Shell make all  3 s", "", "› ", scene.rows(50)[-1]]
     scene.desk.state.apply(ShellFinished("make all", "", 0, 3.0), scene.now)
     assert scene.rows(50)[0] == ""
+
+
+def test_a_call_is_seen_while_the_model_writes_it(scene: Scene) -> None:
+    state = scene.desk.state
+    state.apply(TurnStarted("p", 0, "x"), scene.now)
+    for lines in (0, 40, 82):
+        state.apply(ToolCallWriting("write", "big.txt", lines), scene.now)
+        scene.now += 4
+    assert scene.rows(70)[0] == "• Call  write big.txt, 82 lines so far".ljust(66) + "12 s"
+    assert "waiting" in scene.rows(70)[-1], "it is four seconds since it wrote on"
+    state.apply(ToolCallWriting("write", "big.txt", 90), scene.now)
+    assert "waiting" not in scene.rows(70)[-1]
+    written = ready("1", ToolKind.EDIT, file_path="big.txt")
+    state.apply(written, scene.now)
+    assert not any("so far" in row for row in scene.rows(70))
+
+
+@pytest.mark.parametrize("end", [RetryScheduled(2, 5, 1.0, "network", "cut"), TextDelta("no"), ended()])
+def test_a_call_that_is_written_no_more_is_shown_no_more(scene: Scene, end: SessionEvent) -> None:
+    scene.desk.state.apply(ToolCallWriting("write\n\x1b[2J", "a\x1b]0;b"), scene.now)
+    assert "Call" in scene.rows(70)[0] and "\x1b" not in "".join(scene.rows(70))
+    scene.desk.state.apply(end, scene.now)
+    assert not any("Call" in row for row in scene.rows(70))
 
 
 def test_a_question_stands_apart_from_what_is_above_it_where_there_is_room(scene: Scene) -> None:

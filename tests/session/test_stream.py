@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grokmini.protocol.events import EventRecord, Notice, SessionEvent, ToolProgress
+from grokmini.protocol.events import EventRecord, Notice, SessionEvent, ToolCallWriting, ToolProgress
 from grokmini.session.stream import KEPT_UPDATES, EventStream
 
 
@@ -26,6 +26,18 @@ def test_events_are_numbered_on_from_the_last_one_and_logged() -> None:
     out.emit(Notice("info", "a"), "trace")
     out.emit(Notice("info", "b"))
     assert [(record.seq, record.trace_id) for record in log.records] == [(7, "trace"), (8, "")]
+
+
+async def test_what_only_passes_is_heard_and_kept_in_no_log_and_takes_no_number() -> None:
+    log = Kept()
+    out = stream(log)
+    reader = out.subscribe()
+    for event in (Notice("info", "a"), ToolCallWriting("write"), Notice("info", "b")):
+        out.emit(event)
+    out.close()
+    assert [record.seq for record in log.records] == [7, 8]
+    heard = [record async for record in reader]
+    assert [record.seq for record in heard] == [7, 0, 8]
 
 
 async def test_every_reader_gets_every_fact_and_the_iteration_ends_with_the_stream() -> None:

@@ -29,6 +29,7 @@ from grokmini.repl.question import keys_of
 from grokmini.repl.session_state import SessionState
 
 HINT_SECONDS = 2.0
+SENT_NOW = "it goes to the model after this step"
 _PAGE_UP, _PAGE_DOWN = Chord("\x1b[5~"), Chord("\x1b[6~")
 _NEVER = float("-inf")
 
@@ -146,6 +147,7 @@ class InlineDesk:
             case Signal.EMPTY_ENTER:
                 if self.state.busy and self.state.queue:
                     self._outlets.send(Interject(self.state.queue[0].prompt_id))
+                    self.say(SENT_NOW, now)
             case Signal.ESCAPE:
                 if self.state.busy and not self.overlay:
                     self._stop()

@@ -16,7 +16,7 @@ from grokmini.protocol.events import (
 )
 from grokmini.protocol.model import Usage
 from grokmini.protocol.permission import PermissionAnswer, PermissionMode
-from grokmini.repl.inline_desk import HINT_SECONDS, InlineDesk, Outlets
+from grokmini.repl.inline_desk import HINT_SECONDS, SENT_NOW, InlineDesk, Outlets
 from grokmini.repl.keys import Chord, Key, Paste, Press, Text
 from grokmini.repl.linear_desk import HOW_TO_LEAVE, LEAVE_AGAIN, LEAVE_HINT
 from grokmini.repl.linear_questions import KEPT
@@ -107,6 +107,7 @@ def test_enter_on_nothing_sends_the_first_queued_prompt_now(scene: Scene) -> Non
     scene.happen(PromptQueued("p2", "second"), PromptQueued("p3", "third"))
     scene.press(Key.ENTER)
     assert scene.sent == [commands.Interject("p2")]
+    assert scene.hint == SENT_NOW
 
 
 def test_up_on_nothing_takes_the_newest_queued_prompt_back(scene: Scene) -> None:

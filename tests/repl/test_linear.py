@@ -346,13 +346,14 @@ async def test_the_time_that_an_answer_took_is_no_silence_of_the_call() -> None:
         await t.person.see("answer: ")
         with standing_clock() as clock:
             clock.forward(2 * FIRST)
-            t.person.type("1\r")
+            await t.person.press("1\r")
+            clock.forward(FIRST / 5)
             await t.session.got(commands.AnswerPermission)
             clock.forward(FIRST / 2)
             for _ in range(20):
                 await asyncio.to_thread(lambda: None)
-            t.session.end_turn("finished")
-            assert "still running" not in await t.person.see("finished")
+        t.session.end_turn("finished")
+        assert "still running" not in await t.person.see("finished")
 
 
 async def test_new_goes_on_in_a_fresh_session() -> None:

@@ -197,7 +197,7 @@ async def test_a_session_deleted_while_it_is_being_opened_does_not_come_back(tmp
 
 async def test_opening_and_deleting_at_once_gives_the_whole_session_or_none(tmp_path: Path, full: bool) -> None:
     store = SessionStore(tmp_path)
-    for _ in range(500 if full else 30):
+    for _ in range(500 if full else 10):
         session = await told_session(tmp_path, 1)
         opened, deleted = await asyncio.gather(
             asyncio.to_thread(store.open, session.session_id),

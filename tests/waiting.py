@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,12 +20,13 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-def until_now(condition: Callable[[], bool]) -> None:
-    """The same where no loop runs."""
-    end = time.monotonic() + SECONDS
+def until_now(condition: Callable[[], object], seconds: float = SECONDS) -> None:
+    """The same where no loop runs. Raises `TimeoutError`."""
+    end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it did not come true"
-        time.sleep(0.005)
+        if time.monotonic() > end:
+            raise TimeoutError("the condition never came true")
+        threading.Event().wait(0.005)
 
 
 class Clock:

@@ -11,18 +11,17 @@ from grokmini.protocol.errors import ConfigError, UsageError
 from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.choose import (
     HOW_TO_CONNECT,
+    SHOWN,
     AskServer,
     Chosen,
     NoModel,
     SeveralLocal,
+    called_here,
     choose,
     local_by_name,
     local_model,
 )
 from grokmini.text.some import some_of
-
-SHOWN = 8
-"""Names that an error lists."""
 
 
 class NoModelError(UsageError):
@@ -132,12 +131,7 @@ async def _by_short_name(root: Root, name: str, unknown: UsageError) -> ModelSpe
     """The model on this machine that is called so without its server's name. Raises `unknown`, with the nearest."""
     from grokmini.sampler.local import find_local
 
-    chosen, near = local_by_name(root.catalogue, await find_local(root.catalogue.providers), name)
-    if chosen is not None:
-        return chosen.spec
-    if near:
-        raise UsageError(unknown.message, f"On this machine: {some_of(near, SHOWN)}. {unknown.hint}")
-    raise unknown
+    return called_here(root.catalogue, await find_local(root.catalogue.providers), name, unknown)
 
 
 async def as_it_runs(root: Root, spec: ModelSpec) -> ModelSpec:

@@ -9,9 +9,6 @@ from grokmini.cli.models import Around, in_use, look_around, rows
 from grokmini.cli.root import Root
 from grokmini.protocol.errors import UsageError
 from grokmini.protocol.model import ModelSpec
-from grokmini.text.some import some_of
-
-SHOWN = 8
 
 
 class ModelChoice:
@@ -65,13 +62,8 @@ class ModelChoice:
         return whole, doubt
 
     async def _on_this_machine(self, name: str, unknown: UsageError) -> ModelSpec:
-        from grokmini.sampler.choose import local_by_name
+        from grokmini.sampler.choose import called_here
 
         await self.look()
         local = self._around.local if self._around else ()
-        chosen, near = local_by_name(self._root.catalogue, local, name)
-        if chosen is not None:
-            return chosen.spec
-        if near:
-            raise UsageError(unknown.message, f"On this machine: {some_of(near, SHOWN)}. {unknown.hint}")
-        raise unknown
+        return called_here(self._root.catalogue, local, name, unknown)

@@ -115,15 +115,11 @@ class SessionSandbox:
 
         before = current.policy
         self._leave(before)
-        former, self._cwd = self._cwd, cwd
-        around = self._around()
+        around = replace(self._around(), cwd=str(cwd))
         nested = git_besides(repositories_in(str(cwd)), around.home, around.env)
-        self._held = replace(around, nested=(*around.nested, *nested))
-        try:
-            after = self._resolve(self._choice)
-        except SandboxError:
-            self._cwd = former
-            raise
+        around = replace(around, nested=(*around.nested, *nested))
+        after = self._resolve(self._choice, around)
+        self._cwd, self._held = cwd, around
         from grokmini.sandbox.resolve import make_folders
 
         with suppress(OSError):  # told as missing when it is to be used
@@ -176,10 +172,11 @@ class SessionSandbox:
             on_proof=lambda: self._tell("proved"),
         )
 
-    def _resolve(self, choice: Choice) -> Policy:
+    def _resolve(self, choice: Choice, around: Around | None = None) -> Policy:
+        """What the choice means here, or around another folder. Raises `SandboxError`."""
         from grokmini.sandbox.resolve import resolve
 
-        return resolve(choice.profile, self._around(), explicit=choice.explicit)
+        return resolve(choice.profile, around or self._around(), explicit=choice.explicit)
 
     def _around(self) -> Around:
         if self._held is None:

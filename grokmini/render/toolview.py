@@ -142,7 +142,7 @@ def tool_lines(block: ToolBlock, place: ToolLook, seconds: float = 0.0) -> list[
     """A call that has ended, or as far as it has come in so many seconds."""
     result, verb, subject = block.result, _verb(block.tool), subject_of(block, place)
     if result is None and block.state != "interrupted":
-        lines = _head_under_way(verb, subject, seconds, place)
+        lines = under_way(verb, subject, seconds, place)
         return [*lines, *_last_lines(block.progress, place.preview.run, block.call_id, place)]
     end = _end_of(block, place.look)
     lines = _head(verb, subject, _remarks(block), end, place)
@@ -159,8 +159,13 @@ def shell_lines(event: ShellFinished, place: ToolLook) -> list[Line]:
 
 
 def under_way(verb: str, subject: str, seconds: float, place: ToolLook) -> list[Line]:
-    """What is no call yet, or none of the model's, while it goes on."""
-    return _head_under_way(verb, subject, seconds, place)
+    """The line of what goes on, a call of the model's or not. The seconds stand at the right where there is room."""
+    lines = _head(verb, subject, (), _End(""), place)
+    clock = Span(clock_text(int(seconds)), DIM)
+    gap = place.width - lines[0].width - cell_width(clock.text)
+    if seconds < 1 or len(lines) > 1 or gap < 2:
+        return lines
+    return [Line(join_spans((*lines[0].spans, Span(" " * gap if place.width >= 60 else "  "), clock)))]
 
 
 def todo_lines(todos: tuple[TodoEntry, ...], place: ToolLook) -> list[Line]:
@@ -281,16 +286,6 @@ def _head(verb: str, subject: str, remarks: tuple[_Fact, ...], end: _End, place:
         gap = Span(" " * (place.width - used - right)) if timed and place.width >= 60 else Span("")
         return [_trim_end(Line(join_spans((lead, name, about, gap, *figures))))]
     return _head_in_lines(lead, name, about, figures[1:] if subject else figures, place)
-
-
-def _head_under_way(verb: str, subject: str, seconds: float, place: ToolLook) -> list[Line]:
-    """The line of a call that runs. The seconds stand at the right where there is room for them."""
-    lines = _head(verb, subject, (), _End(""), place)
-    clock = Span(clock_text(int(seconds)), DIM)
-    gap = place.width - lines[0].width - cell_width(clock.text)
-    if seconds < 1 or len(lines) > 1 or gap < 2:
-        return lines
-    return [Line(join_spans((*lines[0].spans, Span(" " * gap if place.width >= 60 else "  "), clock)))]
 
 
 def _head_in_lines(lead: Span, name: Span, about: Span, figures: list[Span], place: ToolLook) -> list[Line]:

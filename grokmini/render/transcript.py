@@ -33,8 +33,8 @@ from grokmini.render.blocks import (
 from grokmini.render.blockview import notice_lines, prompt_lines, session_lines, turn_lines
 from grokmini.render.code import Languages
 from grokmini.render.lines import EMPTY, Line, Span
-from grokmini.render.look import DIM, Look
-from grokmini.render.margin import MarginStream, inner_width
+from grokmini.render.look import Look
+from grokmini.render.reasoning import ReasoningStream
 from grokmini.render.stream import MarkdownStream
 from grokmini.render.toolview import (
     Preview,
@@ -81,7 +81,7 @@ NOTHING_RUNS = Running()
 class _Entry:
     """A block on its way: its lines not yet committed; of a text what came of it, and the stream that draws it."""
 
-    def __init__(self, block: Block, stream: MarkdownStream | MarginStream | None) -> None:
+    def __init__(self, block: Block, stream: MarkdownStream | ReasoningStream | None) -> None:
         self.block = block
         self.stream = stream
         self.text: list[str] = []
@@ -206,12 +206,11 @@ class Transcript:
         if entry.closed:
             entry.ready += entry.stream.finish()
 
-    def _stream_for(self, block: Block) -> MarkdownStream | MarginStream | None:
+    def _stream_for(self, block: Block) -> MarkdownStream | ReasoningStream | None:
         if isinstance(block, TextBlock):
             return MarkdownStream(self._width, self._shown.look, self._languages)
         if isinstance(block, ReasoningBlock) and self._shown.reasoning:
-            inner = MarkdownStream(inner_width(self._width), self._shown.look, self._languages, DIM)
-            return MarginStream(inner, self._width)
+            return ReasoningStream(self._width, self._shown.look, self._languages)
         return None
 
     def _commit(self) -> list[Line]:

@@ -113,7 +113,7 @@ class Overlay:
         rows = f"{last}/{len(lines)}"
         full = f"  {lead}rows {self._top + 1}-{last} of {len(lines)}{look.glyphs.dot}PgUp PgDn scroll"
         text = f"{full}{look.glyphs.dot}d whole diff" if self.asked.diff else full
-        for shorter in (full, f"  {lead}PgDn {rows}", f"{lead}PgDn", f"PgDn {rows}"):
+        for shorter in filter(None, (full, f"  {lead}PgDn {rows}", lead and f"{lead}PgDn", f"PgDn {rows}")):
             text = text if cell_width(text) <= width else shorter
         return [*shown, line_of(cut_to_width(text, width), DIM)]
 

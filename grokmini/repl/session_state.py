@@ -33,8 +33,8 @@ from grokmini.protocol.permission import PermissionMode
 from grokmini.protocol.tools import ToolEnvelope
 
 SHELL = "!"
-_END_WRITING = (ToolCallReady, TextDelta, ReasoningDelta, RetryScheduled, TurnEnded, SessionEnded)
 """Stands among the running calls for the person's own command."""
+_END_WRITING = (ToolCallReady, TextDelta, ReasoningDelta, RetryScheduled, TurnEnded, SessionEnded)
 
 
 class Queued(NamedTuple):

@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+from grokmini.protocol.errors import UsageError
 from grokmini.protocol.model import ModelSpec
 from grokmini.sampler.catalogue import ModelCatalogue
 from grokmini.sampler.credentials import Credential
 from grokmini.text.nearest import nearest
+from grokmini.text.some import some_of
 
+SHOWN = 8
+"""Names that an error lists."""
 HOW_TO_CONNECT = (
     "export XAI_API_KEY=…            or OPENAI_, ANTHROPIC_, OPENROUTER_API_KEY\n"
     "ollama serve                    a local server is found by itself\n"
@@ -137,6 +141,18 @@ def local_by_name(
     close = nearest(name, [model for _, model in whole.values()])
     near = [full for model in close for full, pair in whole.items() if pair[1] == model]
     return None, meant or near or list(whole)
+
+
+def called_here(
+    catalogue: ModelCatalogue, servers: Sequence[LocalServer], name: str, unknown: UsageError
+) -> ModelSpec:
+    """The model on this machine that a name nobody else knows means. Raises `unknown`, with those it could mean."""
+    chosen, near = local_by_name(catalogue, servers, name)
+    if chosen is not None:
+        return chosen.spec
+    if near:
+        raise UsageError(unknown.message, f"On this machine: {some_of(near, SHOWN)}. {unknown.hint}")
+    raise unknown
 
 
 def local_model(catalogue: ModelCatalogue, server: LocalServer, model: str) -> Chosen:

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grokmini.repl.question import GUARD
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, Place
 from tests.fakes.model_server import ModelServer
 from tests.fakes.tmux import Tmux
+from tests.waiting import until_now
 
 ANNOUNCED = "/ commands"
 """Stands on the screen once the session has begun."""
@@ -90,9 +91,9 @@ class InlineTerminal:
     def press_in_question(self, key: str, question: str = "1 yes") -> None:
         """Press a key in the open question. It takes one only when none has come for a while; nothing shows that."""
         self.see_on_screen(question)
-        until(lambda: self.unread == 0)
+        until_now(lambda: self.unread == 0)
         seen = time.monotonic()
-        until(lambda: time.monotonic() > seen + 1.5 * GUARD)
+        until_now(lambda: time.monotonic() > seen + 1.5 * GUARD)
         self.type(key)
 
     def see_idle(self) -> None:
@@ -151,14 +152,14 @@ class InlineTerminal:
     @property
     def pid(self) -> int:
         """The program's process."""
-        until((self._folder / "pid").exists)
-        until(lambda: (self._folder / "pid").read_text().endswith("\n"))
+        until_now((self._folder / "pid").exists)
+        until_now(lambda: (self._folder / "pid").read_text().endswith("\n"))
         return int((self._folder / "pid").read_text())
 
     def ended(self) -> int:
         """Wait until the shell has its prompt again; how the program ended. The terminal must be as it was."""
-        until((self._folder / "after").exists)
-        until(lambda: (self._folder / "after").read_text().endswith("\n"))
+        until_now((self._folder / "after").exists)
+        until_now(lambda: (self._folder / "after").read_text().endswith("\n"))
         self.see_shell()
         assert (self._folder / "after").read_text() == (self._folder / "before").read_text()
         assert self.cursor_shown
@@ -168,7 +169,7 @@ class InlineTerminal:
     def see_shell(self) -> None:
         """Wait until the shell's prompt is what was drawn, and written down, last: all before it is there by then."""
         self.wait_until(lambda: self.tmux.at_cursor() == PROMPT.strip(), "the shell's prompt")
-        until(lambda: self.raw.endswith(PROMPT.encode()))
+        until_now(lambda: self.raw.endswith(PROMPT.encode()))
 
     def leave(self) -> int:
         """Leave by Ctrl-D."""

@@ -6,9 +6,7 @@ import json
 import os
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +15,7 @@ import pexpect
 from grokmini.cli.demo_project import CHECK, write_files
 from tests.fakes.model_server import MODEL, ModelServer, Reply, call, reply
 from tests.sandbox.liveness import seen_from_here
+from tests.waiting import until_now
 
 PROGRAM = Path(sys.executable).with_name("grokmini")
 SECONDS = 60.0
@@ -103,7 +102,7 @@ class Place(NamedTuple):
     def pid_in(self, name: str) -> int:
         """The process that wrote its own id into a file of the project, once it has; its number as it is here."""
         path = self.project / name
-        until(lambda: path.exists() and path.read_text().endswith("\n"))
+        until_now(lambda: path.exists() and path.read_text().endswith("\n"))
         return self.process(int(path.read_text()))
 
     def process(self, told: int) -> int:
@@ -124,15 +123,6 @@ class Place(NamedTuple):
         """The folders of all saved sessions."""
         state = self.home / ".local" / "state" / "grokmini"
         return sorted(path.parent for path in state.rglob("chat_history.jsonl"))
-
-
-def until(condition: Callable[[], object], seconds: float = SECONDS) -> None:
-    """Wait until the condition holds. Raises `TimeoutError`."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("the condition never came true")
-        threading.Event().wait(0.01)
 
 
 def fixing(*, call_prefix: str = "c") -> list[Reply]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from tests.e2e.program import Place
 from tests.fakes.model_server import ModelServer, call, reply
+from tests.sandbox.places import not_temporary
 
 PYTHON = sys.executable
 SECONDS = 110.0
@@ -43,6 +45,15 @@ class Result(NamedTuple):
         """What the command printed, without what is said of the folder and of processes that end too late."""
         lines = self.text.rstrip("\n").splitlines()
         return "\n".join(line for line in lines if not line.startswith(SAID))
+
+
+@contextmanager
+def not_in_temporary(place: Place) -> Iterator[Place]:
+    """The place with a home that is in no temporary folder, where commands could write, and with git's settings."""
+    with not_temporary() as home:
+        place = Place(home, place.project)
+        add_git_config(place)
+        yield place
 
 
 def session(

@@ -8,9 +8,10 @@ import subprocess
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, Place
 from tests.fakes.model_server import ModelServer, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 
 def _results(server: ModelServer) -> list[str]:
@@ -63,7 +64,8 @@ def test_a_command_does_not_outlive_an_agent_that_was_killed(place: Place) -> No
         agent.kill()
         agent.wait()
         try:
-            until(lambda: not alive(pid))
+            until_now(lambda: not alive(pid))
+            assert not alive(pid)
         finally:
             if alive(pid):
                 os.kill(pid, signal.SIGKILL)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from tests.e2e.inline_pty import inline_pty
 from tests.e2e.inline_terminal import InlineTerminal, inline_terminal
-from tests.e2e.program import Place, until
+from tests.e2e.program import Place
 from tests.e2e.test_inline_keys import PARAGRAPHS, held
 from tests.fakes.model_server import ModelServer, call, reply
+from tests.waiting import until_now
 
 SEVERAL_LOOKS = 2.5
 """Seconds in which a window that watches looks at the file more than once, however quiet it is."""
@@ -143,7 +144,7 @@ def test_a_stored_session_is_chosen_from_the_list_by_words(place: Place, tmp_pat
         terminal.see_idle()
         terminal.prompt("/new")
         terminal.see("/ commands · @ files", at_least=1)
-        until(lambda: terminal.count("grokmini 0.1.0") >= 2)
+        until_now(lambda: terminal.count("grokmini 0.1.0") >= 2)
         terminal.prompt("write the readme")
         terminal.see("about the readme")
         terminal.see_idle()
@@ -173,13 +174,14 @@ def test_a_window_that_watches_an_idle_session_writes_nothing(place: Place) -> N
         driver.see("/ commands")
         driver.type("question one\r")
         driver.see("one is done")
-        until(lambda: "sandbox_changed" in [event["type"] for event in place.events()])
+        until_now(lambda: "sandbox_changed" in [event["type"] for event in place.events()])
         with inline_pty(place, server, 40, 10, "--follow") as watcher:
             watcher.see("one is done")
             watcher.see("watching")
             watcher.see_quiet(SEVERAL_LOOKS)
             driver.type("question two\r")
             watcher.see("two is done")
+            assert watcher.count("one is done") == watcher.count("two is done") == 1
 
 
 def test_without_a_live_region_a_watcher_sees_and_takes_over_as_well(place: Place) -> None:
@@ -192,7 +194,7 @@ def test_without_a_live_region_a_watcher_sees_and_takes_over_as_well(place: Plac
             watcher.see("one is done")
             driver.type("question two\r")
             watcher.see("two is done")
-            until(lambda: [event["type"] for event in place.events()].count("turn_ended") == 2)
+            until_now(lambda: [event["type"] for event in place.events()].count("turn_ended") == 2)
             os.kill(driver_pid(place), signal.SIGKILL)
             watcher.see("/takeover goes on here")
             watcher.type("/takeover\r")

@@ -9,10 +9,11 @@ import subprocess
 
 import pytest
 
-from tests.e2e.program import PROGRAM, SECONDS, Place, until
+from tests.e2e.program import PROGRAM, SECONDS, Place
 from tests.fakes.model_server import ModelServer, Recorded, Reply, call, failure, raw, reply, sse
 from tests.fakes.model_server import chunk as chunk_of
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 MARKDOWN = "# Title\n\n**bold** and `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nprint(1)\n```\n"
 
@@ -335,7 +336,7 @@ def test_a_signal_cancels_kills_the_command_and_saves(place: Place, number: sign
     assert process.returncode == code
     assert (found["outcome"], found["exit_code"]) == ("cancelled", code)
     assert b"Traceback" not in stderr
-    until(lambda: not alive(pid))
+    until_now(lambda: not alive(pid))
     (ended,) = [event for event in place.events() if event["type"] == "turn_ended"]
     assert (ended["outcome"], ended["exit_code"]) == ("cancelled", code), "the log says the same"
     kinds = [
@@ -355,7 +356,7 @@ def test_ctrl_c_while_it_waits_for_the_end_of_stdin_leaves_cleanly(place: Place)
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        until(lambda: place.sessions != [] or (place.home / ".local").exists())
+        until_now(lambda: place.sessions != [] or (place.home / ".local").exists())
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=SECONDS)
     found = json.loads(stdout)
@@ -381,7 +382,7 @@ def test_a_second_ctrl_c_leaves_at_once_and_leaves_nothing_alive(place: Place) -
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=SECONDS) in (130, 143)
-    until(lambda: not any(map(alive, pids)))
+    until_now(lambda: not any(map(alive, pids)))
 
 
 @pytest.mark.parametrize(

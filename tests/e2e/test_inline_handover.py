@@ -13,9 +13,10 @@ import pytest
 
 from grokmini.repl.question import GUARD
 from tests.e2e.inline_terminal import ANNOUNCED, InlineTerminal, inline_terminal
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, Place
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
 
@@ -42,13 +43,13 @@ class Script:
     @property
     def pid(self) -> int:
         """Its process, once it has the terminal."""
-        until(lambda: self._pid.exists() and self._pid.read_text().endswith("\n"))
+        until_now(lambda: self._pid.exists() and self._pid.read_text().endswith("\n"))
         return int(self._pid.read_text())
 
     def see_waiting(self) -> None:
         """Wait until it waits to be let go."""
         pid = self.pid
-        until(lambda: "cat" in map(name_of, (pid, *children_of(pid))))
+        until_now(lambda: "cat" in map(name_of, (pid, *children_of(pid))))
 
     def close(self) -> None:
         """Let it end."""
@@ -93,7 +94,7 @@ class Sourced:
     def ended(self) -> int:
         """Wait for the end; the exit code. The terminal must be as it was."""
         after = self._folder / "after"
-        until(lambda: after.exists() and after.read_text().endswith("\n"))
+        until_now(lambda: after.exists() and after.read_text().endswith("\n"))
         self._terminal.see_shell()
         assert after.read_text() == (self._folder / "before").read_text()
         return int((self._folder / "code").read_text())
@@ -184,9 +185,9 @@ def test_what_is_typed_under_the_editor_answers_no_question_that_came_meanwhile(
         terminal.type("C-g")
         editor.see_waiting()
         gate.set()
-        until(lambda: any(event["type"] == "permission_asked" for event in place.events()))
+        until_now(lambda: any(event["type"] == "permission_asked" for event in place.events()))
         asked = time.monotonic()
-        until(lambda: time.monotonic() > asked + 1.5 * GUARD)
+        until_now(lambda: time.monotonic() > asked + 1.5 * GUARD)
         terminal.write("1")
         terminal.wait_until(lambda: terminal.draft == "1", "the terminal's own echo")
         editor.close()
@@ -238,7 +239,7 @@ def test_ctrl_c_in_the_pager_denies_no_question(place: Place, tmp_path: Path) ->
         pager.see_waiting()
         terminal.see_gone("1 yes")
         terminal.type("C-c")
-        until(lambda: not alive(pager.pid))
+        until_now(lambda: not alive(pager.pid))
         terminal.answer("1")
         terminal.see("edited")
         terminal.see_idle()

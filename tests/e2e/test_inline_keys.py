@@ -10,9 +10,10 @@ from typing import Any
 
 from grokmini.repl.decoder import PASTE_GAP
 from tests.e2e.inline_terminal import InlineTerminal, inline_terminal
-from tests.e2e.program import Place, until
+from tests.e2e.program import Place
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 PARAGRAPHS = "".join(f"P{number:02} goes on.\n\n" for number in range(30))
 
@@ -181,9 +182,9 @@ def test_lines_that_come_in_a_burst_do_not_send_by_themselves(place: Place, tmp_
         terminal.start()
         terminal.send(b"one\rtwo\rthree\r")
         terminal.see_on_screen("› one", "  three")
-        until(lambda: b"Enter to send" in terminal.raw)  # it stands there for a moment only
+        until_now(lambda: b"Enter to send" in terminal.raw)  # it stands there for a moment only
         seen = time.monotonic()
-        until(lambda: time.monotonic() > seen + PASTE_GAP)
+        until_now(lambda: time.monotonic() > seen + PASTE_GAP)
         assert server.bodies == []
         terminal.type("Enter")
         terminal.see("an answer")

@@ -15,10 +15,11 @@ import pytest
 from grokmini.repl.decoder import PASTE_GAP
 from tests.e2e.inline_pty import InlinePty, inline_pty
 from tests.e2e.inline_terminal import forbidden, inline_terminal
-from tests.e2e.program import Place, until
+from tests.e2e.program import Place
 from tests.fakes.emulator import Emulator
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 LINES = "".join(f"L{number:03}\n" for number in range(1, 301))
 
@@ -237,7 +238,7 @@ def test_h17_ctrl_c_ends_a_command_that_ignores_it(place: Place, tmp_path: Path,
         terminal.type("C-c")
         terminal.see("! stopped")
         stopped = time.monotonic()
-        until(lambda: not alive(pid))
+        until_now(lambda: not alive(pid))
         assert not full or (stopped - pressed < 0.5 and time.monotonic() - pressed < 1.5)
         terminal.wait_until(lambda: terminal.draft == "next", "the draft is kept")
         terminal.type("Enter")

@@ -13,9 +13,10 @@ import pytest
 
 from tests.e2e.inline_pty import inline_pty
 from tests.e2e.inline_terminal import inline_terminal
-from tests.e2e.program import Place, until
+from tests.e2e.program import Place
 from tests.fakes.model_server import ModelServer, Reply, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
 
@@ -64,7 +65,7 @@ def test_a_signal_ends_us_also_while_we_are_suspended(
         terminal.see("Stopped")
         os.kill(pid, number)
         os.kill(pid, signal.SIGCONT)
-        until(lambda: not alive(pid))
+        until_now(lambda: not alive(pid))
         terminal.write("fg")
         terminal.type("Enter")
         assert terminal.ended() == code
@@ -148,7 +149,7 @@ def usage_at_end(pid: int) -> resource.struct_rusage:
         found.append(usage)
         return number == pid
 
-    until(ended)
+    until_now(ended)
     return found[-1]
 
 

@@ -12,9 +12,10 @@ import pexpect
 import pytest
 
 from grokmini.cli.demo_project import CHECK
-from tests.e2e.program import PROGRAM, Place, fixing, until
+from tests.e2e.program import PROGRAM, Place, fixing
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 PROMPT = "fix the failing test"
 ANSWER = "`add` subtracted. Fixed in calc.py; the test is green."
@@ -71,7 +72,7 @@ def test_killed_while_a_command_runs(place: Place) -> None:
         process.send_signal(signal.SIGKILL)
         process.communicate()
     assert "c1" in finish(place), "the call that was cut off is in the history, with some result"
-    until(lambda: not alive(pid))
+    until_now(lambda: not alive(pid))
 
 
 @pytest.mark.parametrize("mode", [["--plain"], []], ids=["linear", "as it starts"])
@@ -86,4 +87,4 @@ def test_the_repl_killed_while_a_command_runs(place: Place, mode: list[str]) -> 
         child.expect(pexpect.EOF)
         child.close()
     assert "c1" in finish(place)
-    until(lambda: not alive(pid))
+    until_now(lambda: not alive(pid))

@@ -12,9 +12,10 @@ from typing import Any
 
 import pexpect
 
-from tests.e2e.program import PROGRAM, SECONDS, Place, until
+from tests.e2e.program import PROGRAM, SECONDS, Place
 from tests.fakes.model_server import ModelServer, Reply, call, reply
 from tests.sandbox.liveness import alive
+from tests.waiting import until_now
 
 
 @contextmanager
@@ -115,7 +116,7 @@ def test_h17_ctrl_c_during_a_stubborn_command_gives_the_prompt_back_with_the_dra
         child.send("\x03")
         child.expect("\n› next")
         assert not full or time.monotonic() - pressed < 0.5
-        until(lambda: not alive(pid))
+        until_now(lambda: not alive(pid))
         child.send("\r")
         child.expect("good")
     results = [message["content"] for message in server.bodies[-1]["messages"] if message["role"] == "tool"]

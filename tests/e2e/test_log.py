@@ -13,8 +13,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.e2e.program import PROGRAM, SECONDS, Place, fixing, until
+from tests.e2e.program import PROGRAM, SECONDS, Place, fixing
 from tests.fakes.model_server import ModelServer, Reply, reply
+from tests.waiting import until_now
 
 STORY = "".join(f"S{number:02} of the story.\n\n" for number in range(30))
 FEW = 5
@@ -69,7 +70,7 @@ def started(place: Place, *words: str, server: ModelServer | None = None) -> Ite
 def telling(place: Place, gate: threading.Event) -> Iterator[subprocess.Popen[str]]:
     """A session that has saved the first half of a story and waits for the gate."""
     with ModelServer([half_told(gate)]) as server, started(place, "-p", "tell", server=server) as talk:
-        until(lambda: "S10" in json.dumps(place.events()))
+        until_now(lambda: "S10" in json.dumps(place.events()))
         yield talk
 
 

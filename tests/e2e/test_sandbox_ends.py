@@ -10,10 +10,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, Place
 from tests.e2e.sandboxed import add_git_config, session
 from tests.fakes.model_server import ModelServer, call, reply
 from tests.sandbox.attacks.agent import ended_all, marked
+from tests.waiting import until_now
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_a_job_in_the_background_ends_with_its_call_and_that_is_said(place: Plac
 
 def assert_all_end(job: str) -> None:
     """Every process of the job ends, soon."""
-    until(lambda: not marked(job))
+    until_now(lambda: not marked(job))
 
 
 def talk(place: Place, server: ModelServer, prompt: str) -> pexpect.spawn[str]:
@@ -69,7 +70,7 @@ def test_nothing_is_left_after_ctrl_c_during_a_call(place: Place, job: str) -> N
     """H58"""
     with ModelServer([reply(calls=[call("run_terminal_command", command=jobs(job)[1])])]) as server:
         child = talk(place, server, "go")
-        until(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
+        until_now(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
         child.send("\x03")
         child.expect("stopped")
         assert_all_end(job)
@@ -88,7 +89,7 @@ def test_nothing_is_left_when_the_program_is_killed(place: Place, job: str) -> N
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
+        until_now(lambda: (place.project / "started").exists() and len(marked(job)) >= 3)
         process.kill()
         process.wait()
         assert_all_end(job)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Place
-from tests.e2e.sandboxed import add_git_config, session
-from tests.sandbox.places import not_temporary
+from tests.e2e.sandboxed import not_in_temporary, session
 
 ADVICE = "put `ulimit -d unlimited;` before the command"
 BUILD = "echo 'int main(void) { return 0; }' >m.c && cc -fsanitize=address m.c -o checked"
@@ -19,9 +18,7 @@ BUILD = "echo 'int main(void) { return 0; }' >m.c && cc -fsanitize=address m.c -
 @pytest.fixture
 def place(place: Place) -> Iterator[Place]:
     """A place whose home is in no temporary folder, with a repository."""
-    with not_temporary() as home:
-        place = Place(home, place.project)
-        add_git_config(place)
+    with not_in_temporary(place) as place:
         subprocess.run(["git", "init", "-q"], cwd=place.project, env=place.environment(), check=True)
         yield place
 

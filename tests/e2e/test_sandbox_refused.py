@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Place
-from tests.e2e.sandboxed import PYTHON, Result, add_git_config, session
-from tests.sandbox.places import not_temporary
+from tests.e2e.sandboxed import PYTHON, Result, not_in_temporary, session
 
 CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
@@ -19,10 +18,8 @@ CONNECT = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1]
 @pytest.fixture
 def place(place: Place) -> Iterator[Place]:
     """A place whose home is in no temporary folder, where commands could write, with two repositories."""
-    with not_temporary() as home:
-        place = Place(home, place.project)
-        add_git_config(place)
-        (home / ".bashrc").write_text("# mine\n")
+    with not_in_temporary(place) as place:
+        (place.home / ".bashrc").write_text("# mine\n")
         for words in ("init -q", "commit -q --allow-empty -m one", "branch side", "init -q --bare bare"):
             subprocess.run(["git", *words.split()], cwd=place.project, env=place.environment(), check=True)
         yield place

@@ -13,8 +13,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.e2e.program import PROGRAM, SECONDS, Place, until
+from tests.e2e.program import PROGRAM, SECONDS, Place
 from tests.fakes.model_server import ModelServer, Reply, reply
+from tests.waiting import until_now
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def running(place: Place, *words: str) -> Iterator[subprocess.Popen[bytes]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        until(lambda: slow.requests)
+        until_now(lambda: slow.requests)
         try:
             yield process
         finally:

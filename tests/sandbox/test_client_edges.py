@@ -26,18 +26,12 @@ from grokmini.sandbox.probe import Mechanisms
 from grokmini.sandbox.runner import CommandSpec
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import ENV, machines, read, running, said, shell, workspace
+from tests.waiting import until
 
 WAIT = 30.0
 ROOT = Path(__file__).resolve().parents[2]
 
 each_machine = pytest.mark.parametrize("machine", machines().values(), ids=machines().keys())
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait for it, and fail when it does not come."""
-    async with asyncio.timeout(WAIT):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 def open_descriptors() -> int:

@@ -21,9 +21,9 @@ from grokmini.sandbox.probe import Mechanisms, probe, try_seatbelt
 from grokmini.sandbox.runner import CommandSpec
 from grokmini.sandbox.seatbelt_runner import SeatbeltRunner, with_real_paths
 from grokmini.sandbox.survivors import descendants
-from tests.e2e.program import until
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import ENV, read, shell, workspace
+from tests.waiting import until_now
 
 _RECORDS = """\
 #!{python} -IS
@@ -279,8 +279,9 @@ def test_paths_are_real_and_a_protected_link_keeps_its_own_name_too(tmp_path: Pa
 def test_children_are_found_by_ps_where_there_is_no_proc(tmp_path: Path) -> None:
     tree = subprocess.Popen(["sh", "-c", "sleep 300 & sh -c 'sleep 300; :' & wait"], start_new_session=True)
     try:
-        until(lambda: len(descendants(tree.pid)) == 3)
-        until(lambda: descendants(tree.pid, tmp_path) == descendants(tree.pid))
+        until_now(lambda: len(descendants(tree.pid)) == 3)
+        until_now(lambda: descendants(tree.pid, tmp_path) == descendants(tree.pid))
+        assert len(descendants(tree.pid, tmp_path)) == 3
     finally:
         os.killpg(tree.pid, signal.SIGKILL)
         tree.wait()

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import PROGRAM, Place, until
+from tests.e2e.program import PROGRAM, Place
 from tests.fakes.model_server import ModelServer, call, reply
 from tests.sandbox.attacks.agent import marked
+from tests.waiting import until_now
 
 DENY = '[profiles.careful]\ndeny = ["secret.txt"]\n'
 OWN = '[profiles.mine]\nextends = "read-only"\n'
@@ -128,14 +129,14 @@ def test_a_second_after_the_program_was_killed_nothing_is_left(place: Place, pro
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until(lambda: (place.project / "up").exists() and len(marked(job)) >= 3)
+        until_now(lambda: (place.project / "up").exists() and len(marked(job)) >= 3)
         children = {
             pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _is_child(pid, process.pid)
         }
         withheld, killed = kept_waiting(), time.monotonic()
         process.send_signal(signal.SIGKILL)
         process.wait()
-        until(lambda: not marked(job) and not any(_is_there(pid) for pid in children))
+        until_now(lambda: not marked(job) and not any(_is_there(pid) for pid in children))
         assert not full or time.monotonic() - killed - (kept_waiting() - withheld) < 1.0
 
 

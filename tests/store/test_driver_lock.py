@@ -38,6 +38,7 @@ def test_a_lock_let_go_is_free_while_a_child_that_was_just_forked_has_its_descri
     ours = [name for name in os.listdir("/proc/self/fd") if os.path.realpath(f"/proc/self/fd/{name}") == path]
     as_a_child_has_it = os.dup(int(ours[0]))
     held.release()
+    assert not is_driven(tmp_path)
     DriverLock.acquire(tmp_path).release()
     os.close(as_a_child_has_it)
 

@@ -99,6 +99,7 @@ async def test_events_are_written_when_their_time_has_come_with_nothing_else_to_
     await until(lambda: len(lines(updates)) == 1)
     files.record(delta(2, "b"))
     await until(lambda: len(lines(updates)) == 2)
+    assert [decode_event(line).event for line in lines(updates)] == [TextDelta("a"), TextDelta("b")]
     await files.close()
 
 
@@ -107,6 +108,7 @@ async def test_the_end_of_a_turn_is_written_at_once(tmp_path: Path) -> None:
     files.record(delta(1, "a"))
     files.record(record(2, ENDED))
     await until(lambda: len(lines(updates)) == 2)
+    assert [decode_event(line).event for line in lines(updates)] == [TextDelta("a"), ENDED]
     await files.close()
 
 

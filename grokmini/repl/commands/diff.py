@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from grokmini.protocol.events import SessionEvent, SessionStarted, ToolFinished
 from grokmini.protocol.tools import DiffDisplay
 from grokmini.render.lines import PLAIN, Line, Style, line_of
 from grokmini.render.look import ADDED, BOLD, DIM, REMOVED
 from grokmini.repl.commands.result import CommandContext, Page, Say, say
+from grokmini.text.some import some_of
 
 LONG = 60
 """Rows from which a diff is shown in the pager."""
@@ -23,7 +24,7 @@ async def run(argument: str, context: CommandContext) -> Say | Page:
     """
     diff = await asyncio.to_thread(context.opened.diff)
     earlier = await asyncio.to_thread(_changed_before, context.opened.past())
-    told = earlier_rows(earlier, context.opened.handle.session_id)
+    told = _told_of(earlier, context.opened.handle.session_id)
     if not diff.strip():
         since = " since it was taken up again" if earlier else ""
         return say(f"this session has changed no file{since}", *told)
@@ -31,14 +32,11 @@ async def run(argument: str, context: CommandContext) -> Say | Page:
     return Page(lines) if len(lines) > LONG else Say(lines)
 
 
-def earlier_rows(paths: Iterable[str], session_id: str) -> list[str]:
+def _told_of(paths: Sequence[str], session_id: str) -> list[str]:
     """One sentence about the files that were changed in earlier runs of the session; none for none."""
-    named = list(paths)
-    if not named:
+    if not paths:
         return []
-    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    files = f"{', '.join(named[:NAMED])}{more}"
-    return [f"before that it changed {files}: grokmini log {session_id[:8]} shows how"]
+    return [f"before that it changed {some_of(paths, NAMED)}: grokmini log {session_id[:8]} shows how"]
 
 
 def _changed_before(past: Iterable[SessionEvent]) -> list[str]:

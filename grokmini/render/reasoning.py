@@ -1,30 +1,25 @@
-"""A streamed text apart from the others: under a word that says what it is, behind a margin."""
+"""The model's reasoning as it streams: under a word that says what it is, behind a margin."""
 
 from __future__ import annotations
 
+from grokmini.render.code import Languages
 from grokmini.render.lines import Line, Span, indented, line_of
-from grokmini.render.look import DIM
+from grokmini.render.look import DIM, Look
 from grokmini.render.stream import MarkdownStream
 
-REASONING = "thinking"
+WORD = "thinking"
 MARGIN = "  "
 LEAST_INNER = 20
 """Columns of text below which the margin is left out."""
 
 
-def inner_width(width: int) -> int:
-    """The columns that are left of so many."""
-    inner = width - len(MARGIN)
-    return inner if inner >= LEAST_INNER else max(1, width)
+class ReasoningStream:
+    """Draws as `MarkdownStream` does, but apart from answers: colour alone would not tell it from one."""
 
-
-class MarginStream:
-    """Gives the lines of a stream that draws at `inner_width`. Colour alone would not tell it from an answer."""
-
-    def __init__(self, stream: MarkdownStream, width: int, word: str = REASONING) -> None:
-        self._stream = stream
+    def __init__(self, width: int, look: Look, languages: Languages) -> None:
         self._lead = _lead_at(width)
-        self._head = [line_of(word, DIM)]
+        self._stream = MarkdownStream(width - len(self._lead.text), look, languages, DIM)
+        self._head = [line_of(WORD, DIM)]
 
     def feed(self, text: str) -> list[Line]:
         """Take more text; the lines that it makes final."""
@@ -42,7 +37,7 @@ class MarginStream:
     def resize(self, width: int) -> None:
         """Draw at another width from now on."""
         self._lead = _lead_at(width)
-        self._stream.resize(inner_width(width))
+        self._stream.resize(width - len(self._lead.text))
 
     def _headed(self, lines: list[Line]) -> list[Line]:
         if not lines:
@@ -52,4 +47,4 @@ class MarginStream:
 
 
 def _lead_at(width: int) -> Span:
-    return Span(MARGIN if inner_width(width) < width else "")
+    return Span(MARGIN if width - len(MARGIN) >= LEAST_INNER else "")

@@ -19,7 +19,7 @@ from grokmini.cli.sandboxed import Choice, choose, confine
 from grokmini.cli.session_sandbox import SessionSandbox
 from grokmini.protocol.errors import SandboxError
 from grokmini.protocol.events import Notice, SessionEvent
-from grokmini.sandbox.profile import built_in
+from grokmini.sandbox.profile import Profile, built_in
 from grokmini.sandbox.runner import CommandRunner, CommandSpec, Enforcement
 from tests.sandbox.liveness import alive
 from tests.sandbox.places import not_temporary, read, said, shell, without_bwrap
@@ -172,6 +172,28 @@ def test_in_another_project_its_profiles_can_be_chosen(tmp_path: Path) -> None:
     assert sandbox.offer("two").profile.name == "two"
     with pytest.raises(SandboxError, match="one"):
         sandbox.offer("one")
+
+
+@LINUX
+async def test_a_folder_that_the_profile_cannot_be_kept_in_leaves_everything_as_it_was() -> None:
+    with not_temporary() as home:
+        for name in ("first", "second/inner/.git", "third"):
+            (home / name).mkdir(parents=True)
+        (home / "second/inner/.git/HEAD").touch()
+        root = load_root(Options(cwd=str(home / "first"), sandbox="workspace"), {"HOME": str(home), "PATH": ""})
+        profile = Profile("mine", "workspace", deny=(f"{home}/second",), write=(str(home),))
+        sandbox = SessionSandbox(root, Choice(profile, explicit=False), None, without_bwrap())
+        sandbox.begin(lambda event: None)
+        try:
+            before = sandbox.runner.policy
+            with pytest.raises(SandboxError, match="what every command needs"):
+                sandbox.move_to(home / "second")
+            assert sandbox.runner.policy == before
+            sandbox.move_to(home / "third")
+            now = sandbox.runner.policy
+            assert now is not None and not any("/second/inner" in path for path in now.protected)
+        finally:
+            await sandbox.runner.close()
 
 
 @LINUX

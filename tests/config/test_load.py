@@ -250,7 +250,9 @@ def test_a_price_below_nothing_is_none(layers: Layers) -> None:
 def _numbers(struct: type[msgspec.Struct], at: str) -> list[tuple[str, Any]]:
     """Every field of a record of settings, or of a record in it, that holds a number."""
     found: list[tuple[str, Any]] = []
-    for field in msgspec.inspect.type_info(struct).fields:  # type: ignore[attr-defined]
+    info = msgspec.inspect.type_info(struct)
+    assert isinstance(info, msgspec.inspect.StructType)
+    for field in info.fields:
         inner = field.type
         kinds = inner.types if isinstance(inner, msgspec.inspect.UnionType) else (inner,)
         for kind in kinds:

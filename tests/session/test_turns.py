@@ -11,13 +11,13 @@ import msgspec
 from grokmini.protocol import commands, events
 from grokmini.protocol.items import AssistantItem, SyntheticReason, ToolResultItem, UserItem
 from grokmini.protocol.permission import PermissionAnswer
-from tests.fakes.model_server import ModelServer, call, failure, raw, reply, usage_of
+from tests.fakes.model_server import Call, ModelServer, call, failure, raw, reply, usage_of
 from tests.sandbox.liveness import alive, seen_from_here
 from tests.session.sessions import session
 from tests.waiting import SECONDS, until
 
 
-def bash(command: str, call_id: str = "") -> object:
+def bash(command: str, call_id: str = "") -> Call:
     return call("run_terminal_command", call_id=call_id, command=command, description="test")
 
 
@@ -39,7 +39,7 @@ async def test_twenty_calls_of_one_reply_give_their_results_in_call_order(tmp_pa
         f"until [ -e {tmp_path}/{n + 1} ]; do sleep 0.02; done; touch {tmp_path}/{n}; " for n in range(19)
     ]
     calls = [bash(f"{wait}echo {n}") for n, wait in enumerate([*turn_of, f"touch {tmp_path}/19; "])]
-    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:  # type: ignore[arg-type]
+    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             await driver.ask("go")
         results = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
@@ -62,7 +62,7 @@ async def test_an_edit_of_a_reply_comes_behind_the_calls_before_it_and_before_th
         bash("cat text", "c6"),
     ]
     (tmp_path / "text").write_text("old\n")
-    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:  # type: ignore[arg-type]
+    with ModelServer([reply(calls=calls), reply("done")], strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             await driver.ask("go")
         results = [m["content"] for m in server.bodies[1]["messages"] if m["role"] == "tool"]
@@ -73,7 +73,7 @@ async def test_an_edit_of_a_reply_comes_behind_the_calls_before_it_and_before_th
 
 async def test_a_plain_no_ends_the_turn_and_later_calls_are_not_asked_about(tmp_path: Path) -> None:
     calls = [bash("touch a"), bash("touch b")]
-    with ModelServer([reply(calls=calls)], strict=True) as server:  # type: ignore[arg-type]
+    with ModelServer([reply(calls=calls)], strict=True) as server:
         async with session(tmp_path, server) as driver:
             driver.prompt("go")
             asked = await driver.until(events.PermissionAsked)
@@ -88,7 +88,7 @@ async def test_a_plain_no_ends_the_turn_and_later_calls_are_not_asked_about(tmp_
 
 
 async def test_a_no_with_a_reason_is_told_to_the_model_and_the_turn_goes_on(tmp_path: Path) -> None:
-    with ModelServer([reply(calls=[bash("touch a")]), reply("fine")], strict=True) as server:  # type: ignore[list-item]
+    with ModelServer([reply(calls=[bash("touch a")]), reply("fine")], strict=True) as server:
         async with session(tmp_path, server) as driver:
             driver.prompt("go")
             asked = await driver.until(events.PermissionAsked)
@@ -101,7 +101,7 @@ async def test_a_no_with_a_reason_is_told_to_the_model_and_the_turn_goes_on(tmp_
 
 async def test_calls_admitted_before_a_no_still_run_and_report(tmp_path: Path) -> None:
     calls = [bash("pwd"), bash("touch a")]
-    with ModelServer([reply(calls=calls)], strict=True) as server:  # type: ignore[arg-type]
+    with ModelServer([reply(calls=calls)], strict=True) as server:
         async with session(tmp_path, server) as driver:
             driver.prompt("go")
             asked = await driver.until(events.PermissionAsked)
@@ -113,7 +113,7 @@ async def test_calls_admitted_before_a_no_still_run_and_report(tmp_path: Path) -
 
 
 async def test_where_nobody_can_be_asked_the_call_is_refused_with_the_way_to_allow_it(tmp_path: Path) -> None:
-    with ModelServer([reply(calls=[bash("touch a")]), reply("could not")], strict=True) as server:  # type: ignore[list-item]
+    with ModelServer([reply(calls=[bash("touch a")]), reply("could not")], strict=True) as server:
         async with session(tmp_path, server, interactive=False) as driver:
             ended = await driver.ask("go")
         assert (ended.outcome, ended.exit_code, ended.denied) == ("completed", 4, ("Bash(touch a)",))
@@ -152,7 +152,7 @@ async def test_cancelling_running_commands_gives_each_call_a_result_and_leaves_n
     tmp_path: Path,
 ) -> None:
     calls = [bash(f"echo $$ > pid{n}; trap '' TERM INT; sleep 60") for n in range(3)]
-    with ModelServer([reply(calls=calls), reply("ok")], strict=True) as server:  # type: ignore[arg-type]
+    with ModelServer([reply(calls=calls), reply("ok")], strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             driver.prompt("go")
             while None in (pids := [running_in(tmp_path, f"pid{n}") for n in range(3)]):
@@ -184,7 +184,7 @@ async def test_prompts_sent_while_a_turn_runs_wait_and_run_in_order(tmp_path: Pa
 
 
 async def test_an_interjection_reaches_the_model_between_tool_batches(tmp_path: Path) -> None:
-    script = [reply(calls=[bash("while [ ! -e go ]; do sleep 0.01; done; echo did")]), reply("done")]  # type: ignore[list-item]
+    script = [reply(calls=[bash("while [ ! -e go ]; do sleep 0.01; done; echo did")]), reply("done")]
     with ModelServer(script, strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             driver.prompt("start")
@@ -204,7 +204,7 @@ async def test_an_interjection_reaches_the_model_between_tool_batches(tmp_path: 
 
 
 async def test_the_limit_of_rounds_ends_the_turn_with_a_valid_history(tmp_path: Path) -> None:
-    script = [reply(calls=[bash(f"echo {n}")]) for n in range(5)]  # type: ignore[list-item]
+    script = [reply(calls=[bash(f"echo {n}")]) for n in range(5)]
     with ModelServer(script, strict=True) as server:
         async with session(tmp_path, server, mode="always-approve", max_turns=2) as driver:
             ended = await driver.ask("go")
@@ -267,7 +267,7 @@ async def test_the_users_own_command_runs_unasked_and_its_output_is_in_the_conte
 async def test_changing_the_folder_moves_tools_and_is_told_to_the_model(tmp_path: Path) -> None:
     """H25: the session stays where it is stored."""
     (tmp_path / "sub").mkdir()
-    script = [reply("ok"), reply(calls=[bash("pwd")]), reply("ok")]  # type: ignore[list-item]
+    script = [reply("ok"), reply(calls=[bash("pwd")]), reply("ok")]
     with ModelServer(script, strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             await driver.ask("one")
@@ -320,7 +320,7 @@ async def test_an_answer_that_cannot_be_stored_still_counts_and_says_so(
     state.mkdir(parents=True)
     (state / "grants.json").mkdir()
     (tmp_path / "work").mkdir()
-    with ModelServer([reply(calls=[bash("touch a")]), reply("ok")], strict=True) as server:  # type: ignore[list-item]
+    with ModelServer([reply(calls=[bash("touch a")]), reply("ok")], strict=True) as server:
         async with session(tmp_path / "work", server) as driver:
             driver.prompt("go")
             asked = await driver.until(events.PermissionAsked)
@@ -368,7 +368,7 @@ async def test_a_limit_for_the_whole_reply_ends_the_turn(tmp_path: Path, fresh_h
 
 
 async def test_a_stopped_command_keeps_what_it_printed_and_how_long_it_ran(tmp_path: Path) -> None:
-    script = [reply(calls=[bash("echo tick; touch began; sleep 60")]), reply("ok")]  # type: ignore[list-item]
+    script = [reply(calls=[bash("echo tick; touch began; sleep 60")]), reply("ok")]
     with ModelServer(script, strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             driver.prompt("go")
@@ -394,7 +394,7 @@ async def test_the_users_own_command_keeps_its_output_when_it_is_stopped(tmp_pat
 
 async def test_an_interjection_while_the_reply_streams_comes_before_its_calls(tmp_path: Path) -> None:
     gate = threading.Event()
-    first = reply("thinking aloud", calls=[bash("touch a")], piece=4, gates={2: gate})  # type: ignore[list-item]
+    first = reply("thinking aloud", calls=[bash("touch a")], piece=4, gates={2: gate})
     with ModelServer([first, reply("as you wish")], strict=True) as server:
         async with session(tmp_path, server, mode="always-approve") as driver:
             driver.prompt("start")

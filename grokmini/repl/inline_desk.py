@@ -181,6 +181,9 @@ class InlineDesk:
         elif isinstance(press, Text | Paste | Burst):
             # several characters at once were meant for something else, and answer nothing
             self._keep(overlay, press, now)
+        elif overlay.drafted and press not in (Key.ENTER, Key.ESCAPE):
+            self._keep(overlay, press, now)  # who typed words takes them back, or mends them
+            overlay.drafted = "" if self.draft.empty else overlay.drafted
         else:
             self._say_answers(overlay, now)
 

@@ -278,6 +278,19 @@ def test_words_typed_at_a_question_become_the_draft_and_answer_nothing(
     assert scene.draft.text.endswith(words)
 
 
+def test_words_typed_at_a_question_can_be_taken_back_and_then_a_letter_answers_again(scene: Scene) -> None:
+    scene.ask(ASKED)
+    scene.press(Text("w"), Text("h"), after=0.1)
+    scene.press(Key.BACKSPACE, after=GUARD)
+    assert scene.draft.text == "w"
+    scene.press(Key.ENTER, Key.ESCAPE, after=GUARD)
+    assert (scene.draft.text, scene.sent, scene.asked) == ("w", [], []), "neither sends it, nor answers"
+    scene.press(Key.BACKSPACE, after=GUARD)
+    scene.press(Text("y"), after=GUARD)
+    assert scene.draft.empty
+    assert scene.sent == [commands.AnswerPermission("q1", PermissionAnswer("allow"))]
+
+
 @pytest.mark.parametrize("letter", ["y", "n", "d"])
 def test_who_types_slowly_into_the_draft_answers_with_no_letter(scene: Scene, letter: str) -> None:
     scene.ask(ASKED_AGAIN)
